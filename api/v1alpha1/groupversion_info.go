@@ -19,9 +19,7 @@ import (
 var GroupVersion = schema.GroupVersion{Group: "gateway.sluice.dev", Version: "v1alpha1"}
 
 // AddToScheme registers both kinds.
-var AddToScheme = runtime.NewSchemeBuilder(addKnownTypes).AddToScheme
-
-func addKnownTypes(scheme *runtime.Scheme) error {
+func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&APIGateway{}, &APIGatewayList{},
 		&APIGatewayClass{}, &APIGatewayClassList{},

@@ -1,0 +1,50 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"strings"
+)
+
+// ErrOtherController says that the gateway's class belongs to another operator, so that this one must leave it alone.
+var ErrOtherController = errors.New("the class is served by another controller")
+
+// Fault is one thing wrong with what people wrote.
+type Fault struct {
+	// Reason is one of v1alpha1's reasons of Accepted.
+	Reason string
+	// Field is the dotted path of the field at fault, such as spec.chart.tag; for a fault of the class it begins with
+	// the class, as in APIGatewayClass/wso2 spec.valueMappings[2].paths[0].
+	Field string
+	// Message says what is wrong and what would be right.
+	Message string
+}
+
+// String is "field: message".
+func (f Fault) String() string {
+	if f.Field == "" {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
+}
+
+// Error is why a gateway has no plan: every fault found, in a stable order, the first giving the reason.
+type Error struct {
+	Faults []Fault
+}
+
+// Error joins all faults.
+func (e *Error) Error() string {
+	parts := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		parts[i] = f.String()
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Reason of the first fault.
+func (e *Error) Reason() string {
+	return e.Faults[0].Reason
+}
