@@ -1,0 +1,99 @@
+{{- define "gateway.faults.routes" -}}
+{{- $known := list }}
+{{- range .Values.upstreams }}{{ $known = append $known .name }}{{ end }}
+{{- range $listenerIndex, $listener := .Values.listeners }}
+{{- range $index, $route := $listener.routes }}
+{{- $where := printf "listeners[%d] (%s): routes[%d]" $listenerIndex $listener.name $index }}
+{{- include "gateway.faults.route" (dict "where" $where "route" $route "known" $known) }}
+{{- end }}
+{{- range include "gateway.domains" (dict "root" $ "listener" $listener) | fromJsonArray }}
+{{- $where := printf "listeners[%d] (%s)" $listenerIndex $listener.name }}
+{{- include "gateway.faults.order" (dict "where" $where "root" $ "listener" $listener "domain" .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* One route by itself: {where, route, known}. */}}
+{{- define "gateway.faults.route" -}}
+{{- $route := .route }}
+{{- if and $route.path $route.pathPrefix }}
+{{ .where }}: has path and pathPrefix; keep one of them
+{{- end }}
+{{- if and $route.upstream $route.redirect }}
+{{ .where }}: has upstream and redirect; keep one of them
+{{- else if $route.redirect }}
+{{- range list "prefixRewrite" "hostRewrite" "timeout" "retries" }}
+{{- if get $route . }}
+{{ $.where }}: {{ . }} is for routes with an upstream, and this one has a redirect; remove it
+{{- end }}
+{{- end }}
+{{- if not (or $route.redirect.https $route.redirect.host $route.redirect.port $route.redirect.path) }}
+{{ .where }}: redirect leads back to itself; set https, host, port or path
+{{- end }}
+{{- else if not (has $route.upstream .known) }}
+{{ .where }}: upstream {{ $route.upstream }} is not in upstreams; {{ if .known }}known are {{ join ", " .known }}{{ else }}add it, upstreams is empty{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Routes of one host that an earlier one hides, the first match being taken: {where, root, listener, domain}. */}}
+{{- define "gateway.faults.order" -}}
+{{- $context := . }}
+{{- $earlier := list }}
+{{- range $index, $route := .listener.routes }}
+{{- if include "gateway.answers" (dict "root" $context.root "route" $route "domain" $context.domain) }}
+{{- range $earlier }}
+{{- if include "gateway.hides" (dict "earlier" .route "later" $route) }}
+{{ $context.where }}: routes[{{ $index }}] ({{ $route.path | default $route.pathPrefix | default "/" }}) is never reached for host {{ $context.domain }}, since routes[{{ .index }}] ({{ .route.path | default .route.pathPrefix | default "/" }}) matches first; put the more specific one first
+{{- end }}
+{{- end }}
+{{- $earlier = append $earlier (dict "index" $index "route" $route) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* "true" if all that the later route matches is matched by the earlier one. */}}
+{{- define "gateway.hides" -}}
+{{- $later := .later.path | default .later.pathPrefix | default "/" -}}
+{{- if .earlier.path -}}
+{{- if and .later.path (eq .earlier.path $later) }}true{{ end -}}
+{{- else -}}
+{{- $prefix := .earlier.pathPrefix | default "/" | trimSuffix "/" -}}
+{{- if or (eq $later $prefix) (hasPrefix (printf "%s/" $prefix) $later) }}true{{ end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "gateway.faults.service" -}}
+{{- $service := .Values.service }}
+{{- range $index, $listener := .Values.listeners }}
+{{- if and $listener.nodePort (eq $service.type "ClusterIP") }}
+listeners[{{ $index }}] ({{ $listener.name }}): nodePort needs service.type NodePort or LoadBalancer, and it is ClusterIP; change the type, or remove nodePort
+{{- end }}
+{{- end }}
+{{- if and $service.externalTrafficPolicy (eq $service.type "ClusterIP") }}
+service.externalTrafficPolicy: needs service.type NodePort or LoadBalancer, and it is ClusterIP; remove it
+{{- end }}
+{{- range list "loadBalancerClass" "loadBalancerSourceRanges" }}
+{{- if and (get $service .) (ne $service.type "LoadBalancer") }}
+service.{{ . }}: needs service.type LoadBalancer, and it is {{ $service.type }}; remove it
+{{- end }}
+{{- end }}
+{{- include "gateway.faults.autoscaling" . }}
+{{- end }}
+
+{{- define "gateway.faults.autoscaling" -}}
+{{- $scaling := .Values.autoscaling }}
+{{- if $scaling.enabled }}
+{{- if lt (int $scaling.maxReplicas) (int .Values.replicaCount) }}
+autoscaling.maxReplicas: {{ int $scaling.maxReplicas }} is below replicaCount ({{ int .Values.replicaCount }}), which is the minimum; raise it, or lower replicaCount
+{{- end }}
+{{- if not (or $scaling.targetCPUUtilizationPercentage $scaling.targetMemoryUtilizationPercentage) }}
+autoscaling: has no target; set targetCPUUtilizationPercentage or targetMemoryUtilizationPercentage
+{{- end }}
+{{- $requests := (.Values.resources).requests | default dict }}
+{{- range $resource, $target := dict "cpu" $scaling.targetCPUUtilizationPercentage "memory" $scaling.targetMemoryUtilizationPercentage }}
+{{- if and $target (not (get $requests $resource)) }}
+autoscaling: a target for {{ $resource }} is a share of resources.requests.{{ $resource }}, which is not set; set it, or set the target to 0
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
