@@ -73,7 +73,7 @@ type ReleaseStatus struct {
 	// LastDeployed is when Helm deployed the revision.
 	// +optional
 	LastDeployed *metav1.Time `json:"lastDeployed,omitempty"`
-	// DesiredHash is the hash of the desired state (chart digest and HelmRelease spec) at the last success.
+	// DesiredHash is the hash of the desired contents (chart digest, values, patches, target) at the last success.
 	// +optional
 	DesiredHash string `json:"desiredHash,omitempty"`
 }
@@ -90,6 +90,9 @@ type RevisionStatus struct {
 	Action string `json:"action,omitempty"`
 	// +optional
 	Deployed *metav1.Time `json:"deployed,omitempty"`
+	// DesiredHash is the hash of the contents that this revision was seen to run successfully; empty when it was not.
+	// +optional
+	DesiredHash string `json:"desiredHash,omitempty"`
 }
 
 // FailureStatus is one failed attempt. The fields beside reason and message tell attempts apart, so that each counts once.

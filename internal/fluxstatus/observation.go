@@ -9,6 +9,9 @@ package fluxstatus
 import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-gateway/sluice/internal/fluxobjects"
 )
 
 // Input is what there is to observe.
@@ -19,6 +22,80 @@ type Input struct {
 	Release *helmv2.HelmRelease
 	// Source is the wanted OCIRepository as the API server has it; nil when there is none.
 	Source *sourcev1.OCIRepository
-	// RecordedHash is the desired hash at the last success, from the gateway's status.
-	RecordedHash string
+}
+
+// Observation is what Flux reports, checked.
+type Observation struct {
+	Source Source
+	// Exists: there is a HelmRelease.
+	Exists bool
+	// Carries: its spec is the desired one, suspend aside.
+	Carries bool
+	// Suspended: Flux does not reconcile it.
+	Suspended bool
+	// Settled: no Helm action runs, so that a request cancels nothing.
+	Settled bool
+	// Acting: a Helm action runs.
+	Acting bool
+	// Stalled: Flux says that nothing more will happen without a change or a request.
+	Stalled bool
+	// Attempted: Flux's latest attempt was at this generation and at the wanted chart digest.
+	Attempted bool
+	// Observed: Flux has finished with this generation (status.observedGeneration).
+	Observed bool
+	// Attempt identifies the latest attempt: generation, digest and force request.
+	Attempt string
+	// Ready is the HelmRelease's Ready condition, Unknown when there is none.
+	Ready Statement
+	// Reconciling is the message of the HelmRelease's Reconciling condition, empty when that is not True.
+	Reconciling string
+	// Failure of the latest attempt, if that is the one at the desired state; nil if it did not fail.
+	Failure *Failure
+	// RolledBack: the latest attempt, at the desired state, was rolled back.
+	RolledBack bool
+	// Latest is the snapshot with the highest version; nil when there is none.
+	Latest *helmv2.Snapshot
+	// History holds all snapshots, highest version first.
+	History []*helmv2.Snapshot
+	// AttemptedVersion is the chart version of the latest attempt, as its author wrote it.
+	AttemptedVersion string
+	// FluxFailures is the number of failures that Flux counts since the last change.
+	FluxFailures int64
+	// DesiredHash and ContentHash of the desired state; empty while the chart's digest is unknown.
+	DesiredHash string
+	ContentHash string
+	// Mirrored are the conditions that are passed on as they are: Drifted and TestSuccess.
+	Mirrored []metav1.Condition
+	// Annotations of the HelmRelease, and what of them Flux has handled.
+	RequestedAt, HandledRequestAt string
+	ForceAt, HandledForceAt       string
+}
+
+// Statement is a condition and whether it speaks of the present generation.
+type Statement struct {
+	Status  metav1.ConditionStatus
+	Reason  string
+	Message string
+	Current bool
+}
+
+// Failure is a failed release.
+type Failure struct {
+	Reason  string
+	Message string
+	// Canceled: the action was interrupted from outside, which says nothing about the release.
+	Canceled bool
+}
+
+// Observe reads what Flux reports.
+func Observe(in Input) Observation {
+	o := Observation{Source: observeSource(in.Source), Ready: Statement{Status: metav1.ConditionUnknown}}
+	if in.Desired != nil {
+		o.DesiredHash = fluxobjects.DesiredHash(in.Desired.Spec, o.Source.Digest)
+		o.ContentHash = fluxobjects.ContentHash(in.Desired.Spec, o.Source.Digest)
+	}
+	if in.Release != nil {
+		o.observeRelease(in.Release, in.Desired)
+	}
+	return o
 }

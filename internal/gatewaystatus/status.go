@@ -11,12 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
 	"github.com/sluice-gateway/sluice/internal/plan"
+	"github.com/sluice-gateway/sluice/internal/recovery"
 )
 
-// Input is what a status is derived from.
+// Input is what a status is derived from. Nothing in it is changed.
 type Input struct {
-	// Gateway with its previous status. It is not changed.
+	// Gateway with its previous status.
 	Gateway *v1alpha1.APIGateway
 	// Plan of the gateway; nil when it is not accepted.
 	Plan *plan.Plan
@@ -24,12 +26,16 @@ type Input struct {
 	Fault *plan.Error
 	// Desired is the HelmRelease that the plan wants, pointing at the wanted source; nil without a plan.
 	Desired *helmv2.HelmRelease
-	// Release and Source are what the API server has; nil when there is none. Release is nil, too, when it is foreign.
+	// Release is the gateway's HelmRelease as the API server has it; nil when there is none, or a foreign one.
 	Release *helmv2.HelmRelease
-	Source  *sourcev1.OCIRepository
+	// Source is the wanted OCIRepository as the API server has it; nil when there is none. Without a plan it is the one
+	// that the HelmRelease refers to.
+	Source *sourcev1.OCIRepository
+	// RunningSource is the OCIRepository that the HelmRelease refers to, which may be another; nil when there is none.
+	RunningSource *sourcev1.OCIRepository
 	// WriteError is the API server's answer to the last write of an object, if it refused.
 	WriteError error
-	// Hold says why a deleted gateway waits, and what to do about it; empty when it does not.
+	// Hold says why a deleted gateway waits, and what to do about it; empty when nothing holds it up.
 	Hold string
 	// Now is the time of the transition, if there is one.
 	Now metav1.Time
@@ -37,5 +43,58 @@ type Input struct {
 
 // Compute derives the status. Called again with its own result and nothing new, it gives the same.
 func Compute(in Input) v1alpha1.APIGatewayStatus {
-	panic("to be written")
+	f := gather(in)
+	status := v1alpha1.APIGatewayStatus{
+		ObservedGeneration:     in.Gateway.Generation,
+		LastHandledReconcileAt: in.Gateway.Status.LastHandledReconcileAt,
+		ClassName:              className(in),
+		Source:                 sourceStatus(in, f.o),
+		Failures:               f.rounds.Failures,
+		LastFailure:            f.rounds.Last,
+		NextRetryTime:          nextRetry(in, f.rounds),
+	}
+	status.Release, status.History = releaseStatus(in, f)
+	verdict := ready(f)
+	status.Phase = phase(f, verdict)
+	status.Conditions = conditions(f, verdict, status.NextRetryTime)
+	return status
+}
+
+// Observe is the observation that Compute judges.
+func Observe(in Input) fluxstatus.Observation {
+	return fluxstatus.Observe(fluxstatus.Input{Desired: in.Desired, Release: in.Release, Source: in.Source})
+}
+
+func gather(in Input) facts {
+	f := facts{in: in, o: Observe(in)}
+	f.recorded, f.recordedAtLatest = record(in)
+	f.rounds = rounds(f)
+	return f
+}
+
+// rounds are cleared by success. Of a gateway that is not accepted they stay as they are.
+func rounds(f facts) recovery.Rounds {
+	previous := f.in.Gateway.Status
+	if f.in.Plan == nil {
+		return recovery.Rounds{Failures: previous.Failures, Last: previous.LastFailure}
+	}
+	if desiredIsDeployed(f) {
+		return recovery.Rounds{}
+	}
+	return recovery.Count(previous, f.o, f.in.Plan.Remediation.Strategy, f.in.Now)
+}
+
+func nextRetry(in Input, rounds recovery.Rounds) *metav1.Time {
+	if in.Plan == nil || in.Gateway.DeletionTimestamp != nil {
+		return nil
+	}
+	return recovery.NextRetry(rounds, in.Plan.Remediation)
+}
+
+// className stays what it was while the gateway has no plan, so that a class that comes back is found again.
+func className(in Input) string {
+	if in.Plan == nil {
+		return in.Gateway.Status.ClassName
+	}
+	return in.Plan.ClassName
 }

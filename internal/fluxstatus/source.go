@@ -1,0 +1,61 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fluxstatus
+
+import (
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Source is what is reported of the wanted OCIRepository.
+type Source struct {
+	// Exists: the OCIRepository is there.
+	Exists bool
+	// Revision of the artifact, <tag>@<digest>; empty when there is none.
+	Revision string
+	// Digest is the part of Revision after '@': the digest of the chart's manifest.
+	Digest string
+	// Ready condition, current only when it speaks of the present generation.
+	Ready Statement
+}
+
+// Usable: it has an artifact of its present spec, so that a HelmRelease may switch to it without a moment of
+// SourceNotReady.
+func (s Source) Usable() bool {
+	return s.Digest != "" && s.Ready.Status == metav1.ConditionTrue && s.Ready.Current
+}
+
+func observeSource(source *sourcev1.OCIRepository) Source {
+	s := Source{Ready: Statement{Status: metav1.ConditionUnknown}}
+	if source == nil {
+		return s
+	}
+	s.Exists = true
+	s.Ready = statement(source.Status.Conditions, meta.ReadyCondition, source.Generation)
+	if artifact := source.Status.Artifact; artifact != nil {
+		s.Revision = artifact.Revision
+		s.Digest = digestOf(artifact.Revision)
+	}
+	return s
+}
+
+// digestOf is what follows '@' in a revision, or the whole of it when there is no tag before the digest.
+func digestOf(revision string) string {
+	if i := strings.LastIndex(revision, "@"); i >= 0 {
+		return revision[i+1:]
+	}
+	return revision
+}
+
+func statement(conditions []metav1.Condition, kind string, generation int64) Statement {
+	c := apimeta.FindStatusCondition(conditions, kind)
+	if c == nil {
+		return Statement{Status: metav1.ConditionUnknown}
+	}
+	return Statement{Status: c.Status, Reason: c.Reason, Message: c.Message, Current: c.ObservedGeneration == generation}
+}

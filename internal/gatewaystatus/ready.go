@@ -1,0 +1,228 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gatewaystatus
+
+import (
+	"fmt"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+	"github.com/sluice-gateway/sluice/internal/recovery"
+)
+
+// Reasons that helm-controller writes as literals (v1.6.4).
+const (
+	reasonSourceNotReady = "SourceNotReady"
+	reasonPendingRelease = "PendingRelease"
+)
+
+// verdict is what Ready says.
+type verdict struct {
+	status  metav1.ConditionStatus
+	reason  string
+	message string
+}
+
+func isTrue(reason, format string, args ...any) *verdict {
+	return &verdict{metav1.ConditionTrue, reason, fmt.Sprintf(format, args...)}
+}
+
+func isFalse(reason, format string, args ...any) *verdict {
+	return &verdict{metav1.ConditionFalse, reason, fmt.Sprintf(format, args...)}
+}
+
+func isUnknown(reason, format string, args ...any) *verdict {
+	return &verdict{metav1.ConditionUnknown, reason, fmt.Sprintf(format, args...)}
+}
+
+// facts are what the rule of Ready judges.
+type facts struct {
+	in Input
+	o  fluxstatus.Observation
+	// recorded is the content hash at the last success.
+	recorded string
+	// recordedAtLatest is the content hash recorded for the very revision that runs, empty when none is.
+	recordedAtLatest string
+	rounds           recovery.Rounds
+}
+
+// readyRules is the rule of Ready, in its order: the first that has something to say decides. The numbers are those of the
+// design's section "Status".
+var readyRules = []func(facts) *verdict{
+	deleting,        // a gateway on its way out says nothing else
+	notAccepted,     // 1
+	refused,         // the API server did not take what was written
+	suspended,       // 2
+	deployed,        // 3
+	digestIgnored,   // 3, its last sentence
+	rolledBack,      // 4
+	releaseFailed,   // 5
+	fluxFailed,      // 6
+	sourceFailed,    // 7
+	failedBefore,    // 8
+	stillProgresses, // 9
+}
+
+func ready(f facts) verdict {
+	for _, rule := range readyRules {
+		if v := rule(f); v != nil {
+			return *v
+		}
+	}
+	return *stillProgresses(f)
+}
+
+func deleting(f facts) *verdict {
+	if f.in.Gateway.DeletionTimestamp == nil {
+		return nil
+	}
+	return isFalse(v1alpha1.ReasonDeleting, "%s", deletionMessage(f))
+}
+
+func notAccepted(f facts) *verdict {
+	if f.in.Fault == nil {
+		return nil
+	}
+	return isFalse(f.in.Fault.Reason(), "%s", f.in.Fault.Error())
+}
+
+func refused(f facts) *verdict {
+	if f.in.WriteError == nil {
+		return nil
+	}
+	return isFalse(v1alpha1.ReasonWriteFailed, "%s", f.in.WriteError.Error())
+}
+
+func suspended(f facts) *verdict {
+	if !f.o.Suspended || desiredIsDeployed(f) {
+		return nil
+	}
+	return isFalse(v1alpha1.ReasonSuspended, "the HelmRelease is suspended and does not run the desired state: %s", howToResume(f.in))
+}
+
+func howToResume(in Input) string {
+	if in.Gateway.Spec.Suspend != nil && *in.Gateway.Spec.Suspend {
+		return "set spec.suspend to false to go on"
+	}
+	return fmt.Sprintf(`run "flux resume helmrelease %s -n %s" to go on`, in.Gateway.Name, in.Gateway.Namespace)
+}
+
+func deployed(f facts) *verdict {
+	if !desiredIsDeployed(f) {
+		return nil
+	}
+	return isTrue(v1alpha1.ReasonReady, "%s", running(f.o.Latest))
+}
+
+// desiredIsDeployed is rule 3: Flux attempted this very generation with this very chart and speaks of success, or a
+// success at these contents is on record for the revision that runs and nothing was attempted since.
+func desiredIsDeployed(f facts) bool {
+	o := f.o
+	if !o.Carries || !o.Deployed() || o.DigestIgnored() || o.ContentHash == "" {
+		return false
+	}
+	return attemptSucceeded(o, f.recorded) || stillOnRecord(f)
+}
+
+// attemptSucceeded: helm-controller can say "upgrade succeeded" while a change of patches alone was rolled back, so that
+// after a rollback the contents must be those of the last success.
+func attemptSucceeded(o fluxstatus.Observation, recorded string) bool {
+	return upToRollback(o) && (!o.FromRollback() || o.ContentHash == recorded)
+}
+
+// upToRollback is all of rule 3 but the part about rollbacks.
+func upToRollback(o fluxstatus.Observation) bool {
+	return o.Carries && o.Attempted && o.Observed && o.Deployed() && !o.DigestIgnored() &&
+		o.Ready.Status == metav1.ConditionTrue
+}
+
+// stillOnRecord: the generation moved without an attempt (suspend, resume, a setting), or a prerequisite fails before one.
+// A release failure or a running action is none of these.
+func stillOnRecord(f facts) bool {
+	return f.recordedAtLatest == f.o.ContentHash && !fluxstatus.IsReleaseFailure(f.o.Ready.Reason) && !f.o.Acting
+}
+
+func digestIgnored(f facts) *verdict {
+	if !f.o.Carries || !f.o.Attempted || !f.o.Observed || !f.o.DigestIgnored() || f.o.Ready.Status != metav1.ConditionTrue {
+		return nil
+	}
+	return isFalse(v1alpha1.ReasonChartDigestIgnored,
+		"Flux runs chart digest %s, not the wanted %s, and reports success: its feature gate DisableChartDigestTracking is on; turn it off, or change the chart's version",
+		f.o.Latest.OCIDigest, f.o.Source.Digest)
+}
+
+func rolledBack(f facts) *verdict {
+	if !isRolledBack(f) {
+		return nil
+	}
+	return isFalse(v1alpha1.ReasonRolledBack, "%s", rollbackMessage(f))
+}
+
+func isRolledBack(f facts) bool {
+	if !f.o.Carries {
+		return false
+	}
+	return f.o.RolledBack || upToRollback(f.o) && f.o.FromRollback() && f.o.ContentHash != f.recorded
+}
+
+func releaseFailed(f facts) *verdict {
+	if !f.o.Carries || f.o.Failure == nil || f.o.Failure.Canceled {
+		return nil
+	}
+	return isFalse(f.o.Failure.Reason, "%s", f.o.Failure.Message)
+}
+
+// fluxFailed: what Flux says before it attempts anything. Two of its reasons are no failures but interruptions.
+func fluxFailed(f facts) *verdict {
+	r := f.o.Ready
+	if !f.o.Carries || r.Status != metav1.ConditionFalse || !r.Current || fluxstatus.IsReleaseFailure(r.Reason) {
+		return nil
+	}
+	interrupted := r.Reason == meta.HealthCheckCanceledReason || r.Reason == reasonPendingRelease
+	if interrupted && !f.o.Stalled {
+		return isUnknown(r.Reason, "%s", r.Message)
+	}
+	if r.Reason == reasonSourceNotReady && sourceExplains(f.o.Source) {
+		return nil
+	}
+	return isFalse(r.Reason, "%s", r.Message)
+}
+
+// sourceExplains: the source itself says more about SourceNotReady than the HelmRelease does: it is still pulling, or it
+// failed (rule 7), or it has become ready and Flux will notice.
+func sourceExplains(s fluxstatus.Source) bool {
+	return s.Digest == "" || s.Usable()
+}
+
+func sourceFailed(f facts) *verdict {
+	s := f.o.Source
+	if s.Digest != "" || s.Ready.Status != metav1.ConditionFalse || !s.Ready.Current {
+		return nil
+	}
+	return isFalse(s.Ready.Reason, "OCIRepository %s: %s", sourceName(f.in), s.Ready.Message)
+}
+
+func failedBefore(f facts) *verdict {
+	if f.rounds.Failures == 0 || f.rounds.Last == nil {
+		return nil
+	}
+	return isFalse(f.rounds.Last.Reason, "%s", f.rounds.Last.Message)
+}
+
+func stillProgresses(f facts) *verdict {
+	switch {
+	case !f.o.Exists && f.in.Release == nil && f.o.Source.Digest == "":
+		return isUnknown(v1alpha1.ReasonPending, "waiting for the chart: OCIRepository %s has no artifact yet", sourceName(f.in))
+	case !f.o.Carries:
+		return isUnknown(v1alpha1.ReasonPending, "the HelmRelease switches to the desired state once OCIRepository %s has its artifact", sourceName(f.in))
+	case f.o.Reconciling != "":
+		return isUnknown(v1alpha1.ReasonProgressing, "%s", f.o.Reconciling)
+	case f.o.Source.Digest == "":
+		return isUnknown(v1alpha1.ReasonProgressing, "waiting for the chart: OCIRepository %s has no artifact yet", sourceName(f.in))
+	}
+	return isUnknown(v1alpha1.ReasonProgressing, "waiting for Flux to act on the desired state")
+}

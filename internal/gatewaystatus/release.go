@@ -1,0 +1,140 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gatewaystatus
+
+import (
+	"sort"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+)
+
+// historyLength is how many revisions a status keeps; Flux's own history shrinks to two on success.
+const historyLength = 5
+
+// record gives the content hash at the last success, and the one recorded for the revision that runs. A success of what
+// the HelmRelease carries now, with its own source, counts at once, even when something else is desired by now.
+func record(in Input) (last, atLatest string) {
+	if previous := in.Gateway.Status.Release; previous != nil {
+		last = previous.DesiredHash
+	}
+	if in.Release == nil {
+		return last, ""
+	}
+	running := fluxstatus.Observe(fluxstatus.Input{Desired: in.Release, Release: in.Release, Source: in.RunningSource})
+	if attemptSucceeded(running, last) {
+		return running.ContentHash, running.ContentHash
+	}
+	for _, entry := range in.Gateway.Status.History {
+		if sameRevision(entry, running.Latest) {
+			atLatest = entry.DesiredHash
+		}
+	}
+	return last, atLatest
+}
+
+func sameRevision(entry v1alpha1.RevisionStatus, snapshot *helmv2.Snapshot) bool {
+	return snapshot != nil && entry.Revision == int64(snapshot.Version) &&
+		entry.Deployed != nil && entry.Deployed.Time.Equal(snapshot.LastDeployed.Time)
+}
+
+// releaseStatus is the latest revision and the history; what was known stays when Flux reports nothing, as it does while
+// a release is being uninstalled.
+func releaseStatus(in Input, f facts) (*v1alpha1.ReleaseStatus, []v1alpha1.RevisionStatus) {
+	previous := in.Gateway.Status
+	if f.o.Latest == nil {
+		return previous.Release, previous.History
+	}
+	s := f.o.Latest
+	return &v1alpha1.ReleaseStatus{
+		Name:         s.Name,
+		Namespace:    targetNamespace(in, s),
+		ChartVersion: fluxstatus.AuthorVersion(s.ChartVersion),
+		AppVersion:   s.AppVersion,
+		Revision:     int64(s.Version),
+		Status:       s.Status,
+		LastDeployed: timePtr(s.LastDeployed),
+		DesiredHash:  f.recorded,
+	}, history(previous.History, f)
+}
+
+func targetNamespace(in Input, s *helmv2.Snapshot) string {
+	if in.Release != nil && in.Release.Spec.TargetNamespace != "" {
+		return in.Release.Spec.TargetNamespace
+	}
+	return s.Namespace
+}
+
+// history adds what Flux reports to what was seen before, newest first. Revisions are told apart by number and time, since
+// a release that was installed anew starts at 1 again.
+func history(previous []v1alpha1.RevisionStatus, f facts) []v1alpha1.RevisionStatus {
+	var out []v1alpha1.RevisionStatus
+	for i, s := range f.o.History {
+		entry := revision(s)
+		entry.DesiredHash = hashBefore(previous, s)
+		if i == 0 && f.recordedAtLatest != "" {
+			entry.DesiredHash = f.recordedAtLatest
+		}
+		out = append(out, entry)
+	}
+	out = append(out, unseen(previous, f.o.History)...)
+	sort.SliceStable(out, func(i, j int) bool { return newer(out[i], out[j]) })
+	return out[:min(len(out), historyLength)]
+}
+
+func revision(s *helmv2.Snapshot) v1alpha1.RevisionStatus {
+	return v1alpha1.RevisionStatus{
+		Revision:     int64(s.Version),
+		ChartVersion: fluxstatus.AuthorVersion(s.ChartVersion),
+		Status:       s.Status,
+		Action:       string(s.Action),
+		Deployed:     timePtr(s.LastDeployed),
+	}
+}
+
+func hashBefore(previous []v1alpha1.RevisionStatus, s *helmv2.Snapshot) string {
+	for _, entry := range previous {
+		if sameRevision(entry, s) {
+			return entry.DesiredHash
+		}
+	}
+	return ""
+}
+
+// unseen are the revisions that Flux no longer reports. One that was deployed has been superseded meanwhile.
+func unseen(previous []v1alpha1.RevisionStatus, reported []*helmv2.Snapshot) []v1alpha1.RevisionStatus {
+	var out []v1alpha1.RevisionStatus
+	for _, entry := range previous {
+		known := false
+		for _, s := range reported {
+			known = known || sameRevision(entry, s) || entry.Revision == int64(s.Version) && !newer(entry, revision(s))
+		}
+		if known {
+			continue
+		}
+		if entry.Status == fluxstatus.StatusDeployed {
+			entry.Status = "superseded"
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+// newer orders by time, then by number.
+func newer(a, b v1alpha1.RevisionStatus) bool {
+	if a.Deployed != nil && b.Deployed != nil && !a.Deployed.Time.Equal(b.Deployed.Time) {
+		return a.Deployed.Time.After(b.Deployed.Time)
+	}
+	return a.Revision > b.Revision
+}
+
+func timePtr(t metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
