@@ -55,7 +55,7 @@ host_rewrite_literal: {{ . | quote }}
 {{- end }}
 {{- with .retries }}
 retry_policy:
-  retry_on: {{ .on | default (list "connect-failure" "refused-stream") | join "," | quote }}
+  retry_on: {{ .conditions | default (list "connect-failure" "refused-stream") | join "," | quote }}
   num_retries: {{ int .attempts }}
   {{- with .perTryTimeout }}
   per_try_timeout: {{ include "gateway.duration" . }}

@@ -104,6 +104,11 @@ terminationGracePeriodSeconds: {{ int .Values.terminationGracePeriodSeconds }} e
 {{- end }}
 {{- end }}
 {{- end }}
+{{- range $map := list "commonAnnotations" "podAnnotations" }}
+{{- if hasKey (get $.Values $map | default dict) "checksum/config" }}
+{{ $map }}: checksum/config is set by the chart; remove it
+{{- end }}
+{{- end }}
 {{- if and .Values.accessLog.text (ne (.Values.accessLog.format | default "json") "text") }}
 accessLog.text: is set while accessLog.format is json, so it would not be used; set accessLog.format: text
 {{- end }}
