@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"testing"
@@ -115,27 +116,60 @@ func TestValuesFileShowsEveryKeyOfTheSchema(t *testing.T) {
 	render(t, "")
 }
 
-// An object of the schema lists its keys and refuses others, or hands all it holds on as it is.
-func TestSchemaHasNoHalfOpenObject(t *testing.T) {
+// A key that no template reads would be accepted and ignored. (That a template names it is a weak proof of an effect; what
+// the effect is, the other tests say.)
+func TestTemplatesReadEveryKey(t *testing.T) {
 	t.Parallel()
-	root := readSchema(t)
-	objects := map[string]*schema{"": root}
-	for name, definition := range root.Definitions {
-		objects[name] = definition
+	var templates strings.Builder
+	for _, pattern := range []string{"templates/*", "templates/tests/*"} {
+		files, err := filepath.Glob(filepath.Join(chartDir(t), pattern))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err == nil { // not of a folder
+				templates.Write(text)
+			}
+		}
 	}
-	for name, object := range objects {
-		assertClosed(t, name, object)
+	root := readSchema(t)
+	for name, object := range allObjects(root) {
+		for key := range object.Properties {
+			read := regexp.MustCompile(`[."]` + key + `\b`)
+			assert.True(t, read.MatchString(templates.String()) || passedOn(name, key), "%s: no template reads %s", name, key)
+		}
 	}
 }
 
-func assertClosed(t *testing.T, name string, object *schema) {
-	t.Helper()
-	if len(object.Properties) > 0 {
+// passedOn says that a key gets to Kubernetes as part of an object that the templates hand on whole.
+func passedOn(object, key string) bool {
+	return object == "probe" || object == "" && key == "global"
+}
+
+// An object of the schema lists its keys and refuses others, or hands all it holds on as it is.
+func TestSchemaHasNoHalfOpenObject(t *testing.T) {
+	t.Parallel()
+	for name, object := range allObjects(readSchema(t)) {
 		assert.Equal(t, "false", string(object.AdditionalProperties), name)
 	}
-	for key, property := range object.Properties {
-		assertClosed(t, name+"."+key, property)
+}
+
+// allObjects are the schemas that list keys, by the name of their definition or their path from the top.
+func allObjects(root *schema) map[string]*schema {
+	found := map[string]*schema{}
+	var visit func(name string, s *schema)
+	visit = func(name string, s *schema) {
+		if len(s.Properties) > 0 {
+			found[name] = s
+		}
+		for key, property := range s.Properties {
+			visit(strings.TrimPrefix(name+"."+key, "."), property)
+		}
 	}
+	visit("", root)
+	for name, definition := range root.Definitions {
+		visit(name, definition)
+	}
+	return found
 }
 
 // null removes every key but these, which have no meaning when they are gone.
