@@ -22,12 +22,15 @@ type Source struct {
 	Digest string
 	// Ready condition, current only when it speaks of the present generation.
 	Ready Statement
+	// Usable: it has an artifact of its present spec, so that a HelmRelease may switch to it without a moment of
+	// SourceNotReady. That it cannot refresh just now, as while the registry is down, does no harm (helm-controller v1.6.4,
+	// isReady).
+	Usable bool
 }
 
-// Usable: it has an artifact of its present spec, so that a HelmRelease may switch to it without a moment of
-// SourceNotReady.
-func (s Source) Usable() bool {
-	return s.Digest != "" && s.Ready.Status == metav1.ConditionTrue && s.Ready.Current
+// Refreshes tells whether it has its artifact, and the last look at the registry went well.
+func (s Source) Refreshes() bool {
+	return s.Usable && s.Ready.Status == metav1.ConditionTrue && s.Ready.Current
 }
 
 func observeSource(source *sourcev1.OCIRepository) Source {
@@ -41,6 +44,8 @@ func observeSource(source *sourcev1.OCIRepository) Source {
 		s.Revision = artifact.Revision
 		s.Digest = digestOf(artifact.Revision)
 	}
+	s.Usable = s.Digest != "" && source.Status.ObservedGeneration == source.Generation &&
+		!apimeta.IsStatusConditionTrue(source.Status.Conditions, meta.StalledCondition)
 	return s
 }
 

@@ -45,7 +45,7 @@ func sourceReady(f facts) *verdict {
 		return isUnknown(v1alpha1.ReasonPending, "no source is wanted")
 	case !s.Exists:
 		return isUnknown(v1alpha1.ReasonPending, "OCIRepository %s does not exist yet", sourceName(f.in))
-	case s.Usable():
+	case s.Refreshes():
 		return isTrue(v1alpha1.ReasonReady, "%s", s.Ready.Message)
 	case s.Ready.Status == metav1.ConditionFalse:
 		return isFalse(s.Ready.Reason, "%s", s.Ready.Message)

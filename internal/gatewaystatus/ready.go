@@ -195,7 +195,7 @@ func fluxFailed(f facts) *verdict {
 // sourceExplains: the source itself says more about SourceNotReady than the HelmRelease does: it is still pulling, or it
 // failed (rule 7), or it has become ready and Flux will notice.
 func sourceExplains(s fluxstatus.Source) bool {
-	return s.Digest == "" || s.Usable()
+	return s.Digest == "" || s.Usable
 }
 
 func sourceFailed(f facts) *verdict {
