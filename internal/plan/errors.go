@@ -5,7 +5,10 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
 
 // ErrOtherController says that the gateway's class belongs to another operator, so that this one must leave it alone.
@@ -47,4 +50,16 @@ func (e *Error) Error() string {
 // Reason of the first fault.
 func (e *Error) Reason() string {
 	return e.Faults[0].Reason
+}
+
+// faults collects what is wrong, in the order in which the plan looks at it.
+type faults []Fault
+
+func (f *faults) add(reason, field, format string, args ...any) {
+	*f = append(*f, Fault{Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// invalid adds a value that no class could make valid.
+func (f *faults) invalid(field, format string, args ...any) {
+	f.add(v1alpha1.ReasonInvalidSpec, field, format, args...)
 }

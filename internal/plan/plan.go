@@ -6,7 +6,55 @@
 // call it with the same input and get the same answer.
 package plan
 
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+)
+
 // Make plans a gateway. The error is ErrOtherController, or an *Error with every fault found.
 func Make(in Input) (*Plan, error) {
-	panic("to be written")
+	var wrong faults
+	class := findClass(in, &wrong)
+	if class == nil {
+		checkGateway(in.Gateway, &wrong)
+		return nil, &Error{Faults: wrong}
+	}
+	if !servedBy(class, in.ControllerName) {
+		return nil, ErrOtherController
+	}
+	r, classWrong := readClass(class)
+	wrong = notAccepted(classWrong)
+	checkGateway(in.Gateway, &wrong)
+	if len(classWrong) > 0 {
+		return nil, &Error{Faults: wrong}
+	}
+	p := makePlan(in, class, r, &wrong)
+	if len(wrong) > 0 {
+		return nil, &Error{Faults: wrong}
+	}
+	return p, nil
+}
+
+// makePlan lays the gateway over its class, which is sound.
+func makePlan(in Input, class *v1alpha1.APIGatewayClass, r rules, wrong *faults) *Plan {
+	gateway, spec := in.Gateway, &in.Gateway.Spec
+	own, base := deref(spec.Remediation), deref(class.Spec.Remediation)
+	p := &Plan{
+		Gateway:        types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name},
+		ClassName:      class.Name,
+		Source:         planSource(gateway, class),
+		Release:        planRelease(gateway, class),
+		Remediation:    planRemediation(own, base),
+		DeletionPolicy: text(v1alpha1.DeletionDelete, spec.DeletionPolicy),
+	}
+	if spec.Suspend != nil {
+		suspend := *spec.Suspend
+		p.Suspend = &suspend
+	}
+	checkPolicy(gateway, class, p.Release, wrong)
+	checkHistory(p.Release.MaxHistory, p.Remediation.Strategy, wrong)
+	checkRemediation(spec.Remediation, p.Remediation.Strategy, wrong)
+	p.Release.Values = planValues(gateway, in.Config, p.Release, r, wrong)
+	return p
 }

@@ -1,0 +1,101 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+)
+
+// ClassFaults says everything that is wrong with a class by itself, in a stable order; nil when it is accepted. Fields
+// begin with the class, as in APIGatewayClass/wso2 spec.valueMappings[2].paths[0].
+func ClassFaults(class *v1alpha1.APIGatewayClass) []Fault {
+	_, wrong := readClass(class)
+	return wrong
+}
+
+// readClass reads a class's rules, and says what is wrong with the class. The rules are of use only if nothing is.
+func readClass(class *v1alpha1.APIGatewayClass) (rules, faults) {
+	var wrong faults
+	spec := &class.Spec
+	checkName("metadata.name", class.Name, validation.IsDNS1123Subdomain, &wrong)
+	checkLength("metadata.name", class.Name, maxClassName, "since sources are named <class>-<8 hex digits>", &wrong)
+	checkClassChart(spec.Chart, &wrong)
+	r := readRules(class, &wrong)
+	settings, remediation := deref(spec.Release), deref(spec.Remediation)
+	strategy := strategyOf(v1alpha1.Remediation{}, remediation)
+	checkSettings("spec.release", settings, &wrong)
+	checkHistory(int(value(defaultMaxHistory, settings.MaxHistory)), strategy, &wrong)
+	checkRemediation(spec.Remediation, strategy, &wrong)
+	checkClassPolicy(spec, &wrong)
+	refuseUnhonoured(unhonouredOfClass, spec, &wrong)
+	for i := range wrong {
+		wrong[i].Field = "APIGatewayClass/" + class.Name + " " + wrong[i].Field
+	}
+	return r, wrong
+}
+
+// notAccepted are a class's faults as a gateway's.
+func notAccepted(wrong faults) faults {
+	all := slices.Clone(wrong)
+	for i := range all {
+		all[i].Reason = v1alpha1.ReasonClassNotAccepted
+	}
+	return all
+}
+
+func checkClassChart(chart v1alpha1.ClassChart, wrong *faults) {
+	checkURL(chart.URL, wrong)
+	checkOneVersion("spec.chart.ref", chart.Ref.ChartVersion, exactlyOne, wrong)
+	checkVersion("spec.chart.ref", chart.Ref.ChartVersion, wrong)
+	checkFilter(chart.Ref, wrong)
+	checkDuration("spec.chart.interval", chart.Interval, wrong)
+	checkDuration("spec.chart.timeout", chart.Timeout, wrong)
+	if chart.Timeout != nil && chart.Timeout.Duration >= time.Hour {
+		wrong.invalid("spec.chart.timeout", "%s is an hour or more, which OCIRepository does not take", chart.Timeout.Duration)
+	}
+	checkOneOf("spec.chart.provider", chart.Provider, wrong, sourcev1.GenericOCIProvider,
+		sourcev1.AmazonOCIProvider, sourcev1.AzureOCIProvider, sourcev1.GoogleOCIProvider)
+	if chart.Verify != nil {
+		checkOneOf("spec.chart.verify.provider", &chart.Verify.Provider, wrong, "cosign", "notation")
+	}
+}
+
+func checkURL(url string, wrong *faults) {
+	const field = "spec.chart.url"
+	address, ok := strings.CutPrefix(url, sourcev1.OCIRepositoryPrefix)
+	if !ok {
+		wrong.invalid(field, "%q does not begin with oci://", url)
+		return
+	}
+	img, err := parseImage(address)
+	switch {
+	case err != nil:
+		wrong.invalid(field, "%q is not a chart's address; write oci://host/path/chart in lowercase, without a tag", url)
+	case img.tag != "" || img.digest != "":
+		wrong.invalid(field, "%q has a tag or digest; set it in spec.chart.ref", url)
+	case img.registry == "":
+		wrong.invalid(field, "%q names no registry: its host must have a dot or a port, or be localhost, or else Flux asks Docker Hub", url)
+	}
+}
+
+func checkFilter(ref v1alpha1.ChartRef, wrong *faults) {
+	filter := text("", ref.SemverFilter)
+	if filter == "" {
+		return
+	}
+	if text("", ref.Semver) == "" {
+		wrong.invalid("spec.chart.ref.semverFilter", "goes with semver alone; remove it")
+	}
+	if _, err := regexp.Compile(filter); err != nil {
+		wrong.invalid("spec.chart.ref.semverFilter", "%q is not a regular expression: %s", filter, err)
+	}
+}

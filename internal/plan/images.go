@@ -1,0 +1,61 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/distribution/reference"
+)
+
+// image is an OCI reference taken apart. A part that it does not have is empty.
+type image struct {
+	registry, repository, tag, digest string
+}
+
+// parseImage takes an OCI reference apart. Docker Hub is not put before a name without a registry, since a chart's own
+// default registry may be meant: the first component is a registry only if it has a dot or a port, or is localhost.
+func parseImage(text string) (image, error) {
+	parsed, err := reference.Parse(text)
+	if err != nil {
+		return image{}, imageError(err)
+	}
+	var img image
+	if tagged, ok := parsed.(reference.Tagged); ok {
+		img.tag = tagged.Tag()
+	}
+	if digested, ok := parsed.(reference.Digested); ok {
+		img.digest = digested.Digest().String()
+	}
+	named, ok := parsed.(reference.Named)
+	if !ok {
+		return image{}, errors.New("it has no repository")
+	}
+	img.registry, img.repository = splitRegistry(named.Name())
+	if img.repository != strings.ToLower(img.repository) {
+		return image{}, imageError(reference.ErrNameContainsUppercase)
+	}
+	return img, nil
+}
+
+func splitRegistry(name string) (registry, repository string) {
+	first, rest, found := strings.Cut(name, "/")
+	if found && (strings.ContainsAny(first, ".:") || first == "localhost") {
+		return first, rest
+	}
+	return "", name
+}
+
+// imageError says in our words what the grammar refused.
+func imageError(err error) error {
+	switch {
+	case errors.Is(err, reference.ErrNameContainsUppercase):
+		return errors.New("a repository has no uppercase letters")
+	case errors.Is(err, reference.ErrReferenceInvalidFormat):
+		return errors.New("write it as registry/repository:tag@sha256:<64 hex digits>, where all but the repository may be left out")
+	default:
+		return err
+	}
+}

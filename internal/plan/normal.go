@@ -1,0 +1,231 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Values in normal form are map[string]any, []any, string, bool, nil, int64, and float64 for what has a fraction. It is
+// the form that the API server gives them: 1.0 and 1e0 are 1 there, and so equal values are deeply equal here.
+
+// problem is one thing wrong with a document of values.
+type problem struct {
+	path Path
+	text string
+}
+
+// at is the problem in the terms of the field that holds the document.
+func (p problem) at(field string) string {
+	if len(p.path) == 0 {
+		return field
+	}
+	return field + "." + p.path.String()
+}
+
+const outsideInt64 = "a whole number outside -9223372036854775808 to 9223372036854775807, which the API server would round; put it in quotes"
+
+// normalise brings what a JSON or YAML decoder made into normal form, and says what has none.
+func normalise(decoded any) (any, []problem) {
+	var n normaliser
+	normal := n.value(nil, decoded)
+	slices.SortStableFunc(n.problems, func(a, b problem) int {
+		return strings.Compare(a.path.String(), b.path.String())
+	})
+	return normal, n.problems
+}
+
+type normaliser struct {
+	problems []problem
+}
+
+func (n *normaliser) wrong(at Path, format string, args ...any) {
+	n.problems = append(n.problems, problem{path: at, text: fmt.Sprintf(format, args...)})
+}
+
+func (n *normaliser) value(at Path, decoded any) any {
+	switch v := decoded.(type) {
+	case nil, bool, string, int64:
+		return v
+	case int:
+		return int64(v)
+	case uint64:
+		return n.unsigned(at, v)
+	case float64:
+		return n.float(at, v)
+	case json.Number:
+		return n.number(at, v)
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	case []any:
+		list := make([]any, len(v))
+		for i, element := range v {
+			list[i] = n.value(at.element(i), element)
+		}
+		return list
+	case map[string]any:
+		node := make(map[string]any, len(v))
+		for key, under := range v {
+			node[key] = n.value(at.key(key), under)
+		}
+		return node
+	case map[any]any:
+		return n.yamlMap(at, v)
+	default:
+		n.wrong(at, "a value that JSON cannot express")
+		return nil
+	}
+}
+
+func (n *normaliser) unsigned(at Path, v uint64) any {
+	if v > math.MaxInt64 {
+		n.wrong(at, outsideInt64)
+	}
+	return int64(v)
+}
+
+func (n *normaliser) float(at Path, v float64) any {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		n.wrong(at, "not a number that JSON can express")
+		return nil
+	case v != math.Trunc(v):
+		return v
+	case v < math.MinInt64 || v >= math.MaxInt64:
+		n.wrong(at, outsideInt64)
+		return nil
+	}
+	return int64(v)
+}
+
+func (n *normaliser) number(at Path, v json.Number) any {
+	if whole, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		return whole
+	}
+	float, err := v.Float64()
+	if err != nil {
+		n.wrong(at, outsideInt64)
+		return nil
+	}
+	return n.float(at, float)
+}
+
+// yamlMap gives a map the keys that JSON knows, as Helm does. Two keys that become one, as 1 and "1", are refused, since
+// only one of them could win.
+func (n *normaliser) yamlMap(at Path, v map[any]any) any {
+	node := make(map[string]any, len(v))
+	twice := map[string]bool{}
+	for key, under := range v {
+		name, ok := jsonKey(key)
+		if !ok {
+			n.wrong(at, "a key that is neither a string, a number nor a boolean")
+			continue
+		}
+		if _, taken := node[name]; taken {
+			twice[name] = true
+		}
+		node[name] = under
+	}
+	for name := range twice {
+		n.wrong(at.key(name), "a key that is set twice")
+		node[name] = nil
+	}
+	for name, under := range node {
+		node[name] = n.value(at.key(name), under)
+	}
+	return node
+}
+
+// jsonKey writes a YAML key as sigs.k8s.io/yaml does, which Helm reads values with.
+func jsonKey(key any) (string, bool) {
+	switch k := key.(type) {
+	case string:
+		return k, true
+	case int:
+		return strconv.Itoa(k), true
+	case int64:
+		return strconv.FormatInt(k, 10), true
+	case bool:
+		return strconv.FormatBool(k), true
+	case float64:
+		text := strconv.FormatFloat(k, 'g', -1, 32)
+		return strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf", "NaN", ".nan").Replace(text), true
+	default:
+		return "", false
+	}
+}
+
+// decodeObject reads a JSON object into normal form. Nothing, and null, are nil. What is wrong is said in the terms of field.
+func decodeObject(field string, raw []byte, wrong *faults) map[string]any {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil
+	}
+	decoded, err := decodeJSON(raw)
+	if err != nil {
+		wrong.invalid(field, "is not JSON: %s", err)
+		return nil
+	}
+	normal, problems := normalise(decoded)
+	for _, p := range problems {
+		wrong.invalid(p.at(field), "%s", p.text)
+	}
+	object, ok := normal.(map[string]any)
+	if !ok && normal != nil {
+		wrong.invalid(field, "is %s; values are a map", shape(normal))
+	}
+	return object
+}
+
+func decodeJSON(raw []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var decoded any
+	if err := decoder.Decode(&decoded); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the first value")
+	}
+	return decoded, nil
+}
+
+// encode writes values as JSON: sorted keys, no blanks, and numbers as the API server writes them, so that what is read
+// back from it encodes to the same bytes.
+func encode(normal any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(normal); err != nil {
+		// Values in normal form always encode: they hold no NaN, no channel and no cycle.
+		panic(fmt.Sprintf("values not in normal form: %s", err))
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// shape names the kind of a value, for messages.
+func shape(normal any) string {
+	switch normal.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	default:
+		return "a number"
+	}
+}

@@ -1,0 +1,57 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+)
+
+// anyNamespace in allowedTargetNamespaces allows all.
+const anyNamespace = "*"
+
+// checkPolicy refuses what the class does not let its gateways choose.
+func checkPolicy(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass, release Release, wrong *faults) {
+	policy := deref(class.Spec.Policy)
+	refuseNamespace := func(field, namespace string) {
+		allowed := policy.AllowedTargetNamespaces
+		if namespace == gateway.Namespace || slices.Contains(allowed, namespace) || slices.Contains(allowed, anyNamespace) {
+			return
+		}
+		wrong.add(v1alpha1.ReasonNotAllowed, field, "class %s does not allow namespace %s; it allows: %s",
+			class.Name, namespace, listed(append([]string{gateway.Namespace}, allowed...)))
+	}
+	refuseNamespace("spec.release.targetNamespace", release.TargetNamespace)
+	if release.StorageNamespace != release.TargetNamespace {
+		refuseNamespace("spec.release.storageNamespace", release.StorageNamespace)
+	}
+	given := text("", deref(class.Spec.Release).ServiceAccountName)
+	if release.ServiceAccountName != given && !policy.AllowServiceAccountOverride {
+		wrong.add(v1alpha1.ReasonNotAllowed, "spec.release.serviceAccountName",
+			"class %s does not let gateways choose a ServiceAccount (policy.allowServiceAccountOverride); remove it", class.Name)
+	}
+}
+
+// checkClassPolicy refuses a policy that would let gateways do more than its author can have meant.
+func checkClassPolicy(spec *v1alpha1.APIGatewayClassSpec, wrong *faults) {
+	policy := deref(spec.Policy)
+	for i, namespace := range policy.AllowedTargetNamespaces {
+		if namespace != anyNamespace && len(validation.IsDNS1123Label(namespace)) > 0 {
+			wrong.invalid(at("spec.policy.allowedTargetNamespaces", i), "%q is neither a namespace's name nor \"*\", which stands for all", namespace)
+		}
+	}
+	if !policy.AllowPatches {
+		return
+	}
+	// A patch can turn any object of the chart into a ClusterRoleBinding, so that a ServiceAccount must bound what it does.
+	if text("", deref(spec.Release).ServiceAccountName) == "" {
+		wrong.invalid("spec.policy.allowPatches", "needs spec.release.serviceAccountName, since a patch can make any object")
+	}
+	if policy.AllowServiceAccountOverride {
+		wrong.invalid("spec.policy.allowPatches", "does not go with allowServiceAccountOverride, since a patch can make any object")
+	}
+}
