@@ -40,8 +40,6 @@ const (
 	AnnotationOwnerUID = "gateway.sluice.dev/owner-uid"
 	// AnnotationSuspended marks a suspension that Sluice made, so that Sluice may lift it.
 	AnnotationSuspended = "gateway.sluice.dev/suspended"
-	// AnnotationUnusedSince is the RFC 3339 time since when no HelmRelease has referred to a source that the operator made.
-	AnnotationUnusedSince = "gateway.sluice.dev/unused-since"
 )
 
 // Finalizer holds an APIGateway until Flux has uninstalled its release.

@@ -1,0 +1,134 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"maps"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxobjects"
+)
+
+// apply writes what an accepted gateway needs: the finalizer before anything that it would have to clean up, the source
+// before what refers to it.
+func (r *gatewayReconciler) apply(ctx context.Context, s *state) error {
+	if err := r.setFinalizer(ctx, s, controllerutil.AddFinalizer); err != nil {
+		return err
+	}
+	if err := r.applySource(ctx, s); err != nil {
+		return err
+	}
+	return r.applyRelease(ctx, s)
+}
+
+// setFinalizer patches the finalizers alone: an update would send the spec back as our types hold it, and change what
+// people wrote.
+func (r *gatewayReconciler) setFinalizer(ctx context.Context, s *state, change func(client.Object, string) bool) error {
+	gateway := s.gateway.DeepCopy()
+	if !change(gateway, v1alpha1.Finalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(s.gateway, client.MergeFromWithOptimisticLock{})
+	if err := r.Patch(ctx, gateway, patch); err != nil {
+		return err
+	}
+	s.gateway = gateway
+	return nil
+}
+
+func (r *gatewayReconciler) applySource(ctx context.Context, s *state) error {
+	next := nextSource(s.wanted, s.desired.Source, r.controllerName)
+	switch {
+	case next == nil:
+		return nil
+	case s.wanted == nil:
+		if err := r.Create(ctx, next); err != nil {
+			return err
+		}
+	default:
+		if err := r.Update(ctx, next); err != nil {
+			return err
+		}
+	}
+	s.wanted = next
+	return nil
+}
+
+// nextSource is what is to be written over the live source; nil when nothing is. A source's name is a hash of its spec, so
+// that a spec which differs was edited by hand. One that is going away is made again once it is gone; somebody else's is
+// used as it is (see judge).
+func nextSource(live, desired *sourcev1.OCIRepository, controllerName string) *sourcev1.OCIRepository {
+	if live == nil {
+		next := desired.DeepCopy()
+		next.Annotations = map[string]string{v1alpha1.AnnotationMadeBy: controllerName}
+		return next
+	}
+	if live.DeletionTimestamp != nil || !madeBy(live, controllerName) {
+		return nil
+	}
+	next := live.DeepCopy()
+	next.Labels = with(next.Labels, desired.Labels)
+	next.Spec = *desired.Spec.DeepCopy()
+	if sameSource(live, next) && maps.Equal(live.Labels, next.Labels) {
+		return nil
+	}
+	return next
+}
+
+func madeBy(source *sourcev1.OCIRepository, controllerName string) bool {
+	return source.Annotations[v1alpha1.AnnotationMadeBy] == controllerName
+}
+
+func sameSource(a, b *sourcev1.OCIRepository) bool {
+	return apiequality.Semantic.DeepEqual(a.Spec, b.Spec)
+}
+
+func (r *gatewayReconciler) applyRelease(ctx context.Context, s *state) error {
+	if s.release == nil {
+		s.release = newRelease(s.gateway, s.desired.Release)
+		if err := r.Create(ctx, s.release); err != nil {
+			s.release = nil
+			return err
+		}
+		return nil
+	}
+	next := nextRelease(s)
+	if next == nil {
+		return nil
+	}
+	if err := r.recordSuccess(ctx, s, next); err != nil {
+		return err
+	}
+	return r.updateRelease(ctx, s, next)
+}
+
+// updateRelease writes by update, neither patch nor apply: values carry nulls, which a merge patch cannot, and keys that
+// somebody added by hand must go, which server-side apply would leave.
+func (r *gatewayReconciler) updateRelease(ctx context.Context, s *state, next *helmv2.HelmRelease) error {
+	if err := r.Update(ctx, next); err != nil {
+		return err
+	}
+	s.release = next
+	return nil
+}
+
+// recordSuccess writes what the status says of a success before the spec that succeeded is overwritten: whether a rollback
+// has brought it back can be told by that record alone.
+func (r *gatewayReconciler) recordSuccess(ctx context.Context, s *state, next *helmv2.HelmRelease) error {
+	if fluxobjects.SpecEqual(s.release.Spec, next.Spec) {
+		return nil
+	}
+	status, before := r.computeStatus(s, nil), s.gateway.Status
+	if apiequality.Semantic.DeepEqual(before.Release, status.Release) && apiequality.Semantic.DeepEqual(before.History, status.History) {
+		return nil
+	}
+	return r.writeStatus(ctx, s, status)
+}

@@ -1,0 +1,155 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// sourceReconciler removes the sources that this operator made and that nobody has used for a while. Gateways share
+// sources, so that none of them could own one. Since when a source is unused is remembered here alone: after a restart the
+// time starts anew.
+type sourceReconciler struct {
+	client.Client               // reads from the cache
+	live          client.Reader // reads from the API server
+	demand        *demand
+	unused        since
+	now           func() time.Time
+
+	controllerName string
+	grace          time.Duration
+}
+
+func setupSources(mgr ctrl.Manager, o Options, demand *demand) error {
+	r := &sourceReconciler{
+		Client:         mgr.GetClient(),
+		live:           mgr.GetAPIReader(),
+		demand:         demand,
+		unused:         since{at: map[types.NamespacedName]time.Time{}},
+		now:            time.Now,
+		controllerName: o.ControllerName,
+		grace:          o.SourceGrace,
+	}
+	specChanged := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&sourcev1.OCIRepository{}, builder.WithPredicates(changedByPeople())).
+		Watches(&helmv2.HelmRelease{}, handler.EnqueueRequestsFromMapFunc(sourceOf), specChanged).
+		WithOptions(controllerOptions(1)).
+		Complete(r)
+}
+
+// sourceOf is asked of a HelmRelease before and after a change, so that the source it left is looked at too.
+func sourceOf(_ context.Context, o client.Object) []ctrl.Request {
+	if source := chartSource(o.(*helmv2.HelmRelease)); source.Name != "" {
+		return requestsFor([]types.NamespacedName{source})
+	}
+	return nil
+}
+
+// Reconcile removes the source if it has been unused for long enough, and else says when to look again.
+func (r *sourceReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	name := req.NamespacedName
+	source := &sourcev1.OCIRepository{}
+	found, err := exists(r.Get(ctx, name, source))
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if !found || source.DeletionTimestamp != nil || !madeBy(source, r.controllerName) {
+		r.unused.forget(name)
+		r.demand.spare(name)
+		return ctrl.Result{}, nil
+	}
+	used, err := r.used(ctx, name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if used {
+		r.unused.forget(name)
+		return ctrl.Result{}, nil
+	}
+	if r.demand.wants(name) {
+		r.unused.forget(name) // a gateway waits to switch to it; should it change its mind, nothing wakes us up
+		return ctrl.Result{RequeueAfter: r.grace}, nil
+	}
+	if left := r.grace - r.now().Sub(r.unused.since(name, r.now())); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
+	return ctrl.Result{RequeueAfter: r.grace}, r.remove(ctx, source)
+}
+
+// remove deletes the source just as it was judged. The mark in demand keeps gateways from turning to it meanwhile, and the
+// look at the API server itself finds a HelmRelease that the cache does not have yet.
+func (r *sourceReconciler) remove(ctx context.Context, source *sourcev1.OCIRepository) error {
+	name := client.ObjectKeyFromObject(source)
+	if !r.demand.doom(name, source.UID) {
+		return nil
+	}
+	used, err := r.usedLive(ctx, name)
+	if err == nil && !used {
+		err = r.Delete(ctx, source, client.Preconditions{UID: &source.UID, ResourceVersion: &source.ResourceVersion})
+	}
+	if err != nil || used {
+		r.demand.spare(name)
+		r.unused.forget(name)
+	}
+	if isConflict(err) {
+		return nil
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// used tells whether a HelmRelease, in whatever namespace and whoever made it, refers to the source.
+func (r *sourceReconciler) used(ctx context.Context, source types.NamespacedName) (bool, error) {
+	list := &helmv2.HelmReleaseList{}
+	err := r.List(ctx, list, client.MatchingFields{byChartSource: source.String()})
+	return len(list.Items) > 0, err
+}
+
+// usedLive asks the API server itself.
+func (r *sourceReconciler) usedLive(ctx context.Context, source types.NamespacedName) (bool, error) {
+	list := &helmv2.HelmReleaseList{}
+	err := r.live.List(ctx, list)
+	return refersTo(list, source), err
+}
+
+func refersTo(list *helmv2.HelmReleaseList, source types.NamespacedName) bool {
+	for i := range list.Items {
+		if chartSource(&list.Items[i]) == source {
+			return true
+		}
+	}
+	return false
+}
+
+// since remembers when something was first seen to be so.
+type since struct {
+	mu sync.Mutex
+	at map[types.NamespacedName]time.Time
+}
+
+func (s *since) since(name types.NamespacedName, now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.at[name]; !ok {
+		s.at[name] = now
+	}
+	return s.at[name]
+}
+
+func (s *since) forget(name types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.at, name)
+}
