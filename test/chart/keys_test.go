@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -185,7 +186,7 @@ func TestNullRemovesWhatIsOptional(t *testing.T) {
 	all, optional := map[string]any{}, map[string]any{}
 	for _, path := range root.leaves(root, "") {
 		merge(all, nest(path, nil))
-		if !contains(indispensable, path) {
+		if !slices.Contains(indispensable, path) {
 			merge(optional, nest(path, nil))
 		}
 	}
@@ -231,11 +232,6 @@ func merge(into, from map[string]any) {
 			into[key] = value
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	i := sort.SearchStrings(list, s)
-	return i < len(list) && list[i] == s
 }
 
 func text(t *testing.T, values any) string {
