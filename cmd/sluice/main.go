@@ -8,12 +8,10 @@ import (
 	"os"
 
 	"github.com/sluice-gateway/sluice/internal/cli"
+	"github.com/sluice-gateway/sluice/internal/version"
 )
-
-// version is set by the linker: -X main.version=v1.2.3.
-var version = "dev"
 
 func main() {
 	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	os.Exit(cli.Run(os.Args[1:], streams, version))
+	os.Exit(cli.Run(os.Args[1:], streams, version.Version))
 }

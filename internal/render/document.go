@@ -59,16 +59,36 @@ func parse(d document) (*yaml.Node, []fault) {
 	if err := decoder.Decode(&node); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, d.syntaxFault(err)
+		return parseJSON(d, err)
 	}
 	if faults := d.nothingFollows(decoder); faults != nil {
 		return nil, faults
+	}
+	if isEmpty(&node) {
+		return nil, nil
 	}
 	addLines(&node, d.above)
 	if faults := inlineAliases(&node); faults != nil {
 		return nil, faults
 	}
 	return node.Content[0], nil
+}
+
+// parseJSON reads what YAML's parser refused and is JSON all the same: YAML knows not all of JSON's escapes.
+func parseJSON(d document, err error) (*yaml.Node, []fault) {
+	object, notJSON := decode([]byte(d.text))
+	if notJSON != nil {
+		return nil, d.syntaxFault(err)
+	}
+	plain, notJSON := encode(object)
+	if notJSON != nil || string(plain) == d.text {
+		return nil, d.syntaxFault(err)
+	}
+	return parse(document{above: d.above, text: string(plain)})
+}
+
+func isEmpty(doc *yaml.Node) bool {
+	return yaml.IsYNodeEmptyDoc(doc) || yaml.IsYNodeTaggedNull(doc.Content[0])
 }
 
 // nothingFollows refuses a second document within the first one's text (after "..."), which kustomize drops silently.
@@ -81,23 +101,37 @@ func (d document) nothingFollows(decoder *yaml.Decoder) []fault {
 	if err != nil {
 		return d.syntaxFault(err)
 	}
-	if yaml.IsYNodeEmptyDoc(&rest) || yaml.IsYNodeTaggedNull(rest.Content[0]) {
+	if isEmpty(&rest) {
 		return nil
 	}
 	return []fault{{line: rest.Line + d.above, message: "a document must begin after a line of its own that says ---"}}
 }
 
-// syntaxFault says where a document cannot be parsed. The parser counts lines from the start of what it is given, so it
-// is given the lines above, too, as empty ones.
+// maxSearched bounds the search for the line of a syntax error, which parses the text again and again.
+const maxSearched = 500
+
+// syntaxFault says where a document cannot be parsed. The parser names the line where the construct at fault begins, and
+// sometimes the one before; the line after the longest beginning that it can parse is nearer.
 func (d document) syntaxFault(err error) []fault {
-	decoder := yaml.NewDecoder(strings.NewReader(strings.Repeat("\n", d.above) + d.text))
-	for again := error(nil); !errors.Is(again, io.EOF); {
-		if again = decoder.Decode(new(yaml.Node)); again != nil && !errors.Is(again, io.EOF) {
-			err = again
+	faults := yamlFaults(err, 1)
+	lines := strings.SplitAfter(d.text, "\n")
+	for n := len(lines) - 1; n > 0 && len(lines) <= maxSearched; n-- {
+		if parses(strings.Join(lines[:n], "")) {
+			faults[0].line = max(faults[0].line, n+1)
 			break
 		}
 	}
-	return yamlFaults(err, d.above+1)
+	faults[0].line += d.above
+	return faults
+}
+
+func parses(text string) bool {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		if err := decoder.Decode(new(yaml.Node)); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
 }
 
 var withLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(?s:(.*))$`)
@@ -130,7 +164,7 @@ func addLines(node *yaml.Node, n int) {
 	}
 }
 
-// inlineAliases replaces aliases and merge keys as kustomize does (of several merged maps the last wins). The decoder
+// inlineAliases replaces aliases and merge keys as kustomize does (of several merged maps the first wins). The decoder
 // goes first: it refuses anchors that contain themselves or grow beyond measure.
 func inlineAliases(node *yaml.Node) []fault {
 	if !hasAliases(node) {
