@@ -42,8 +42,8 @@ func planSource(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass) S
 			ServiceAccountName: text("", chart.ServiceAccountName),
 			CertSecretRef:      localRef(chart.CertSecretRef),
 			ProxySecretRef:     localRef(chart.ProxySecretRef),
-			Interval:           value(metav1.Duration{Duration: defaultChartInterval}, chart.Interval),
-			Timeout:            &metav1.Duration{Duration: value(metav1.Duration{Duration: defaultChartTimeout}, chart.Timeout).Duration},
+			Interval:           metav1.Duration{Duration: duration(defaultChartInterval, chart.Interval)},
+			Timeout:            &metav1.Duration{Duration: duration(defaultChartTimeout, chart.Timeout)},
 			Insecure:           value(false, chart.Insecure),
 		},
 	}
@@ -68,17 +68,28 @@ func chartReference(class v1alpha1.ChartRef, gateway v1alpha1.ChartVersion) *sou
 }
 
 func localRef(ref *v1alpha1.ObjectRef) *meta.LocalObjectReference {
+	if ref == nil {
+		return nil
+	}
+	return named(&meta.LocalObjectReference{Name: ref.Name})
+}
+
+// named is the reference, or nil where it names nothing.
+func named(ref *meta.LocalObjectReference) *meta.LocalObjectReference {
 	if ref == nil || ref.Name == "" {
 		return nil
 	}
-	return &meta.LocalObjectReference{Name: ref.Name}
+	return ref
 }
 
 func verification(verify *sourcev1.OCIRepositoryVerification) *sourcev1.OCIRepositoryVerification {
-	complete := verify.DeepCopy()
-	if complete != nil && complete.Provider == "" {
-		complete.Provider = defaultVerifier
+	if verify == nil {
+		return nil
 	}
+	complete := verify.DeepCopy()
+	complete.Provider = text(defaultVerifier, &verify.Provider)
+	complete.SecretRef = named(complete.SecretRef)
+	complete.TrustedRootSecretRef = named(complete.TrustedRootSecretRef)
 	return complete
 }
 

@@ -17,8 +17,8 @@ const isDefault = v1alpha1.AnnotationDefaultClass + ": \"true\""
 // findClass finds the class that serves the gateway: the one it names, else the one that serves it already, else the
 // default. It is nil where there is none, and then the fault says why.
 func findClass(in Input, wrong *faults) *v1alpha1.APIGatewayClass {
-	if named := text("", in.Gateway.Spec.ClassName); named != "" {
-		return namedClass(in.Classes, named, wrong)
+	if name := text("", in.Gateway.Spec.ClassName); name != "" {
+		return namedClass(in.Classes, name, wrong)
 	}
 	if kept := keptClass(in.Gateway); kept != "" {
 		if class := lookup(in.Classes, kept); class != nil {

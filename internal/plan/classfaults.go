@@ -10,7 +10,6 @@ import (
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
@@ -26,7 +25,7 @@ func ClassFaults(class *v1alpha1.APIGatewayClass) []Fault {
 func readClass(class *v1alpha1.APIGatewayClass) (rules, faults) {
 	var wrong faults
 	spec := &class.Spec
-	checkName("metadata.name", class.Name, validation.IsDNS1123Subdomain, &wrong)
+	checkName("metadata.name", class.Name, subdomain, &wrong)
 	checkLength("metadata.name", class.Name, maxClassName, "since sources are named <class>-<8 hex digits>", &wrong)
 	checkClassChart(spec.Chart, &wrong)
 	r := readRules(class, &wrong)

@@ -6,9 +6,9 @@ package plan
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -56,16 +56,16 @@ func decodeYAML(document []byte) (map[string]any, []string) {
 	}
 	var another any
 	if err := decoder.Decode(&another); !errors.Is(err, io.EOF) && (err != nil || another != nil) {
-		return nil, []string{"more than one document; values are one"}
+		return nil, []string{fmt.Sprintf("line %d: another document begins, and values are one", secondDocument(document))}
 	}
 	normal, problems := normalise(decoded)
 	var texts []string
 	for _, p := range problems {
-		texts = append(texts, p.path.String()+": "+p.text)
+		texts = append(texts, p.String())
 	}
 	object, ok := normal.(map[string]any)
 	if !ok && normal != nil {
-		texts = append(texts, shape(normal)+"; values are a map")
+		texts = append(texts, shape(normal)+" is not a map, and values are one")
 	}
 	return object, texts
 }
@@ -79,4 +79,27 @@ func yamlErrors(err error) []string {
 	return []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 }
 
-var _ = regexp.MustCompile
+// secondDocument is the line on which a second document begins, counted from 1; 0 where none does.
+func secondDocument(document []byte) int {
+	begun, ended := false, false
+	for i, line := range strings.Split(string(document), "\n") {
+		content := strings.TrimSpace(line)
+		marker := isMarker(line, "---")
+		switch {
+		case isMarker(line, "..."):
+			ended = begun
+		case !marker && (content == "" || content[0] == '#' || content[0] == '%'):
+		case begun && (marker || ended):
+			return i + 1
+		default:
+			begun = true
+		}
+	}
+	return 0
+}
+
+// isMarker: a marker stands alone, or before a blank, in the first column; nothing else may.
+func isMarker(line, marker string) bool {
+	rest, ok := strings.CutPrefix(line, marker)
+	return ok && (rest == "" || strings.ContainsRune(" \t\r", rune(rest[0])))
+}

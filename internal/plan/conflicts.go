@@ -35,7 +35,7 @@ func refuseConflicts(settings []setting, layers []layer, wrong *faults) {
 				continue
 			}
 			wrong.add(v1alpha1.ReasonFieldConflict, s.field,
-				"sets %s to %s, but %s sets %s to %s; remove one of the two",
+				"sets %s to %s, but %s sets %s to %s; remove one, or make them equal",
 				s.path, short(s.value), l.name, at, short(by))
 		}
 	}

@@ -7,78 +7,100 @@ import (
 	"regexp"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
+	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
-)
-
-const (
-	// maxReleaseName is Helm's limit. A gateway's name is its release's by default, and its HelmRelease's, which Flux makes
-	// a label value.
-	maxReleaseName = 53
-	// maxClassName leaves room for the hash in the source's name, <class>-<8 hex digits>.
-	maxClassName = 54
 )
 
 // checkGateway refuses what is wrong with a gateway whatever its class says.
 func checkGateway(gateway *v1alpha1.APIGateway, wrong *faults) {
 	spec := &gateway.Spec
-	checkNames(gateway, wrong)
+	checkGatewayNames(gateway, wrong)
 	chart := deref(spec.Chart).ChartVersion
 	checkOneVersion("spec.chart", chart, atMostOne, wrong)
 	checkVersion("spec.chart", chart, wrong)
-	checkTyped(spec, wrong)
-	checkValuesFrom(gateway, wrong)
+	checkReplicas(deref(spec.Infrastructure).Replicas, wrong)
+	checkReferences(spec, wrong)
+	for i, from := range spec.ValuesFrom {
+		checkValuesFrom(at("spec.valuesFrom", i), from, wrong)
+	}
 	checkSettings("spec.release", deref(spec.Release).ReleaseSettings, wrong)
 	checkDependencies(gateway, wrong)
 	checkOneOf("spec.deletionPolicy", spec.DeletionPolicy, wrong, v1alpha1.DeletionDelete, v1alpha1.DeletionOrphan)
 	refuseUnhonoured(unhonouredOfGateway, gateway, wrong)
 }
 
-func checkNames(gateway *v1alpha1.APIGateway, wrong *faults) {
-	release := deref(gateway.Spec.Release)
-	checkName("metadata.name", gateway.Name, validation.IsDNS1123Subdomain, wrong)
+func checkGatewayNames(gateway *v1alpha1.APIGateway, wrong *faults) {
+	checkName("metadata.name", gateway.Name, subdomain, wrong)
 	checkLength("metadata.name", gateway.Name, maxReleaseName, "since Helm allows a release name no more", wrong)
-	checkName("metadata.namespace", gateway.Namespace, validation.IsDNS1123Label, wrong)
+	checkNamespace("metadata.namespace", gateway.Namespace, wrong)
+	release := deref(gateway.Spec.Release)
 	switch name := text("", release.Name); {
 	case name != "":
-		checkName("spec.release.name", name, validation.IsDNS1123Label, wrong)
+		checkName("spec.release.name", name, label, wrong)
 		checkLength("spec.release.name", name, maxReleaseName, "since Helm allows no more", wrong)
 	case strings.Contains(gateway.Name, "."):
-		wrong.invalid("spec.release.name", "the gateway's name has a dot, which charts put into names that allow none; name the release")
+		wrong.invalid("spec.release.name", "the gateway's name has a dot, which a chart's names cannot have; name the release here")
 	}
-	checkNamespace("spec.release.targetNamespace", release.TargetNamespace, wrong)
-	checkNamespace("spec.release.storageNamespace", release.StorageNamespace, wrong)
-}
-
-func checkNamespace(field string, namespace *string, wrong *faults) {
-	if name := text("", namespace); name != "" {
-		checkName(field, name, validation.IsDNS1123Label, wrong)
+	if target := text("", release.TargetNamespace); target != "" {
+		checkNamespace("spec.release.targetNamespace", target, wrong)
+	}
+	if storage := text("", release.StorageNamespace); storage != "" {
+		checkNamespace("spec.release.storageNamespace", storage, wrong)
 	}
 }
 
-func checkName(field, name string, rule func(string) []string, wrong *faults) {
-	if name == "" {
-		wrong.invalid(field, "is empty")
-		return
-	}
-	if complaints := rule(name); len(complaints) > 0 {
-		wrong.invalid(field, "%q is not a name: %s", name, strings.Join(complaints, "; "))
+func checkReplicas(replicas *int32, wrong *faults) {
+	if replicas != nil && *replicas < 0 {
+		wrong.invalid("spec.infrastructure.replicas", "%d is less than 0", *replicas)
 	}
 }
 
-func checkLength(field, name string, most int, why string, wrong *faults) {
-	if len(name) > most {
-		wrong.invalid(field, "%d characters are too many: at most %d, %s", len(name), most, why)
+// checkReferences refuses a reference that says more than nothing, but names nothing.
+func checkReferences(spec *v1alpha1.APIGatewaySpec, wrong *faults) {
+	tokens, tls := deref(spec.ControlPlane).TokenSecretRef, deref(deref(spec.ControlPlane).TLS).CertSecretRef
+	connection, parent := deref(spec.Storage).ConnectionSecretRef, deref(deref(spec.Exposure).ParentRef)
+	for _, ref := range []struct {
+		field, name, rest string
+	}{
+		{"spec.controlPlane.tokenSecretRef", deref(tokens).Name, text("", deref(tokens).Key)},
+		{"spec.controlPlane.tls.certSecretRef", deref(tls).Name, text("", deref(tls).Key)},
+		{"spec.storage.connectionSecretRef", deref(connection).Name, text("", deref(connection).Key)},
+		{"spec.exposure.parentRef", parent.Name, text("", parent.Namespace, parent.SectionName)},
+		{"spec.trustedCARef", deref(spec.TrustedCARef).Name, text("", deref(spec.TrustedCARef).Key)},
+	} {
+		if ref.name == "" && ref.rest != "" {
+			wrong.invalid(ref.field+".name", "is empty; name the object, or remove the whole reference")
+		}
 	}
 }
 
-// checkTyped refuses references that name nothing, and numbers that count nothing.
-func checkTyped(spec *v1alpha1.APIGatewaySpec, wrong *faults) {
+// What HelmRelease's CRD takes.
+var (
+	valuesKeyPattern  = regexp.MustCompile("^[-._a-zA-Z0-9]+$")
+	targetPathPattern = regexp.MustCompile("^([a-zA-Z0-9_\\-.\\\\/]|\\[[0-9]{1,5}\\])+$")
+)
+
+// checkValuesFrom refuses what HelmRelease's CRD refuses, and a literal that would not act.
+func checkValuesFrom(field string, from meta.ValuesReference, wrong *faults) {
+	if from.Kind != "ConfigMap" && from.Kind != "Secret" {
+		wrong.invalid(field+".kind", "%q is not one of \"ConfigMap\", \"Secret\"", from.Kind)
+	}
+	if from.Name == "" {
+		wrong.invalid(field+".name", "is empty")
+	}
+	if from.ValuesKey != "" && !valuesKeyPattern.MatchString(from.ValuesKey) {
+		wrong.invalid(field+".valuesKey", "%q is not a key: letters, digits, -, _ and .", from.ValuesKey)
+	}
+	if from.TargetPath != "" && !targetPathPattern.MatchString(from.TargetPath) {
+		wrong.invalid(field+".targetPath", "%q is not a path that Flux takes: keys of letters, digits, _, - and /, joined by dots, and [0] for an element", from.TargetPath)
+	}
+	if from.Literal && from.TargetPath == "" {
+		wrong.invalid(field+".literal", "acts only with targetPath; remove it, or set targetPath")
+	}
 }
 
-var _ = regexp.MustCompile
-
+// checkDependencies refuses dependencies that name nothing, the gateway itself, or one gateway twice.
 func checkDependencies(gateway *v1alpha1.APIGateway, wrong *faults) {
 	seen := map[string]bool{}
 	for i, ref := range deref(gateway.Spec.Release).DependsOn {
@@ -87,13 +109,10 @@ func checkDependencies(gateway *v1alpha1.APIGateway, wrong *faults) {
 		case ref.Name == "":
 			wrong.invalid(field, "is empty; name an APIGateway of this namespace")
 		case ref.Name == gateway.Name:
-			wrong.invalid(field, "%s is this gateway itself, which would wait for ever", ref.Name)
+			wrong.invalid(field, "%s is this gateway itself, which would wait for itself", ref.Name)
 		case seen[ref.Name]:
 			wrong.invalid(field, "%s is named twice", ref.Name)
 		}
 		seen[ref.Name] = true
 	}
-}
-
-func checkValuesFrom(gateway *v1alpha1.APIGateway, wrong *faults) {
 }

@@ -25,15 +25,15 @@ type problem struct {
 	text string
 }
 
-// at is the problem in the terms of the field that holds the document.
-func (p problem) at(field string) string {
+// String is "path: text".
+func (p problem) String() string {
 	if len(p.path) == 0 {
-		return field
+		return p.text
 	}
-	return field + "." + p.path.String()
+	return p.path.String() + ": " + p.text
 }
 
-const outsideInt64 = "a whole number outside -9223372036854775808 to 9223372036854775807, which the API server would round; put it in quotes"
+const outsideInt64 = "the API server would round this integer, which does not fit 64 bits; put it in quotes"
 
 // normalise brings what a JSON or YAML decoder made into normal form, and says what has none.
 func normalise(decoded any) (any, []problem) {
@@ -82,7 +82,7 @@ func (n *normaliser) value(at Path, decoded any) any {
 	case map[any]any:
 		return n.yamlMap(at, v)
 	default:
-		n.wrong(at, "a value that JSON cannot express")
+		n.wrong(at, "JSON cannot express this value")
 		return nil
 	}
 }
@@ -97,7 +97,7 @@ func (n *normaliser) unsigned(at Path, v uint64) any {
 func (n *normaliser) float(at Path, v float64) any {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		n.wrong(at, "not a number that JSON can express")
+		n.wrong(at, "JSON cannot express this number")
 		return nil
 	case v != math.Trunc(v):
 		return v
@@ -128,7 +128,7 @@ func (n *normaliser) yamlMap(at Path, v map[any]any) any {
 	for key, under := range v {
 		name, ok := jsonKey(key)
 		if !ok {
-			n.wrong(at, "a key that is neither a string, a number nor a boolean")
+			n.wrong(at, "a key here is neither a string nor a number nor a boolean")
 			continue
 		}
 		if _, taken := node[name]; taken {
@@ -137,7 +137,7 @@ func (n *normaliser) yamlMap(at Path, v map[any]any) any {
 		node[name] = under
 	}
 	for name := range twice {
-		n.wrong(at.key(name), "a key that is set twice")
+		n.wrong(at.key(name), "is set twice")
 		node[name] = nil
 	}
 	for name, under := range node {
@@ -177,11 +177,11 @@ func decodeObject(field string, raw []byte, wrong *faults) map[string]any {
 	}
 	normal, problems := normalise(decoded)
 	for _, p := range problems {
-		wrong.invalid(p.at(field), "%s", p.text)
+		wrong.invalid(strings.TrimSuffix(field+"."+p.path.String(), "."), "%s", p.text)
 	}
 	object, ok := normal.(map[string]any)
 	if !ok && normal != nil {
-		wrong.invalid(field, "is %s; values are a map", shape(normal))
+		wrong.invalid(field, "%s is not a map, and values are one", shape(normal))
 	}
 	return object
 }

@@ -6,8 +6,6 @@ package plan
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
 
@@ -40,7 +38,7 @@ func checkPolicy(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass, 
 func checkClassPolicy(spec *v1alpha1.APIGatewayClassSpec, wrong *faults) {
 	policy := deref(spec.Policy)
 	for i, namespace := range policy.AllowedTargetNamespaces {
-		if namespace != anyNamespace && len(validation.IsDNS1123Label(namespace)) > 0 {
+		if namespace != anyNamespace && !label.pattern.MatchString(namespace) {
 			wrong.invalid(at("spec.policy.allowedTargetNamespaces", i), "%q is neither a namespace's name nor \"*\", which stands for all", namespace)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
@@ -35,7 +36,7 @@ func planRelease(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass) 
 		DriftDetection:     driftDetection(deref(own.DriftDetection), deref(base.DriftDetection)),
 		TestEnabled:        value(false, deref(own.Test).Enable, deref(base.Test).Enable),
 		DependsOn:          dependencies(own.DependsOn),
-		ValuesFrom:         gateway.Spec.DeepCopy().ValuesFrom,
+		ValuesFrom:         append([]meta.ValuesReference(nil), gateway.Spec.ValuesFrom...),
 	}
 }
 

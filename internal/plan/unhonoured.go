@@ -3,7 +3,13 @@
 
 package plan
 
-import "github.com/sluice-gateway/sluice/api/v1alpha1"
+import (
+	"bytes"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+)
 
 // The API declares more than this version of Sluice acts on. Here stands every such field; whoever makes one act deletes
 // its row. Until then it is refused by name, since nothing that is set may be ignored.
@@ -39,9 +45,9 @@ var unhonouredOfClass = []unhonoured[*v1alpha1.APIGatewayClassSpec]{
 	{"spec.chart.namespace", func(c *v1alpha1.APIGatewayClassSpec) bool { return text("", c.Chart.Namespace) != "" }},
 	{"spec.capabilityValues", func(c *v1alpha1.APIGatewayClassSpec) bool { return len(c.CapabilityValues) > 0 }},
 	{"spec.exposure.gatewayAPIValues", func(c *v1alpha1.APIGatewayClassSpec) bool {
-		return deref(c.Exposure).GatewayAPIValues != nil
+		return isObject(deref(c.Exposure).GatewayAPIValues)
 	}},
-	{"spec.exposure.routeValues", func(c *v1alpha1.APIGatewayClassSpec) bool { return deref(c.Exposure).RouteValues != nil }},
+	{"spec.exposure.routeValues", func(c *v1alpha1.APIGatewayClassSpec) bool { return isObject(deref(c.Exposure).RouteValues) }},
 	{"spec.exposure.externalCAIssuerNamePaths", func(c *v1alpha1.APIGatewayClassSpec) bool {
 		return len(deref(c.Exposure).ExternalCAIssuerNamePaths) > 0
 	}},
@@ -59,6 +65,19 @@ var unhonouredOfRemediation = []unhonoured[remediationOf]{
 	{"spec.remediation.backoff.afterThreshold", func(r remediationOf) bool {
 		return !r.retry && deref(r.Backoff).AfterThreshold != nil
 	}},
+}
+
+// isObject says whether there is more than nothing in it.
+func isObject(values *apiextensionsv1.JSON) bool {
+	if values == nil {
+		return false
+	}
+	switch string(bytes.TrimSpace(values.Raw)) {
+	case "", "null", "{}":
+		return false
+	default:
+		return true
+	}
 }
 
 type remediationOf struct {
