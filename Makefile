@@ -16,12 +16,19 @@ help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 .PHONY: demo
+demo: STARTED := $(shell date +%s.%N)
 demo: cli ## Build and start a local cluster, and show a git commit become a running gateway
-	@go run ./test/cmd/demo up
+	@echo; echo '$$ sluice render -f examples/quickstart'
+	@bin/sluice render -f examples/quickstart
+	@echo; echo 'Building what is missing:'
+	@go run ./test/cmd/toolchain cluster
+	@$(MAKE) --no-print-directory build
+	@go build -o bin/sluice-demo ./test/cmd/demo
+	@bin/sluice-demo up --started $(STARTED)
 
 .PHONY: demo-down
-demo-down: ## Stop the cluster that the demo left running
-	@go run ./test/cmd/demo down
+demo-down: ## Stop the demo, and the cluster that it left running
+	@if [ -x bin/sluice-demo ]; then bin/sluice-demo down; fi
 
 .PHONY: test
 test: verify vet lint test-unit test-suites ## All tests

@@ -1,0 +1,159 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/test/cluster"
+)
+
+// readyNow is the gateway's condition Ready, if it speaks of the gateway as it is now.
+func (d *demo) readyNow(ctx context.Context) (*v1alpha1.APIGateway, *metav1.Condition, error) {
+	gateway := &v1alpha1.APIGateway{}
+	if err := d.client.Get(ctx, d.gateway, gateway); err != nil {
+		return nil, nil, err
+	}
+	ready := apimeta.FindStatusCondition(gateway.Status.Conditions, meta.ReadyCondition)
+	if ready == nil || ready.ObservedGeneration != gateway.Generation {
+		return nil, nil, fmt.Errorf("its status does not speak of generation %d yet; %w", gateway.Generation, unmet(gateway.Status.Conditions))
+	}
+	return gateway, ready, nil
+}
+
+func (d *demo) gatewayReady(ctx context.Context) (string, error) {
+	gateway, ready, err := d.readyNow(ctx)
+	if err != nil {
+		return "", err
+	}
+	if ready.Status != metav1.ConditionTrue {
+		return "", unmet(gateway.Status.Conditions)
+	}
+	return ready.Message, nil
+}
+
+// noteReady notes the time to the first Ready.
+func (d *demo) noteReady(ready action) action {
+	return func(ctx context.Context) (string, error) {
+		shown, err := ready(ctx)
+		if err == nil {
+			d.ready = d.report.elapsed()
+		}
+		return shown, err
+	}
+}
+
+// gatewayRolledBack: the gateway says that an earlier revision runs, and why. All its conditions are shown.
+func (d *demo) gatewayRolledBack(ctx context.Context) (string, error) {
+	gateway, ready, err := d.readyNow(ctx)
+	if err != nil {
+		return "", err
+	}
+	if ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonRolledBack {
+		return "", unmet(gateway.Status.Conditions)
+	}
+	return fmt.Sprintf("phase %s\n%s", gateway.Status.Phase, table(gateway.Status.Conditions)), nil
+}
+
+// pods are those of the gateway's release that are not being deleted.
+func (d *demo) pods(ctx context.Context) (ready, others []corev1.Pod, err error) {
+	release, err := d.release(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &corev1.PodList{}
+	err = d.client.List(ctx, all, client.InNamespace(release.GetReleaseNamespace()),
+		client.MatchingLabels{"app.kubernetes.io/instance": release.GetReleaseName()})
+	for _, pod := range all.Items {
+		switch {
+		case pod.DeletionTimestamp != nil:
+		case isReady(pod):
+			ready = append(ready, pod)
+		default:
+			others = append(others, pod)
+		}
+	}
+	return ready, others, err
+}
+
+func isReady(pod corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// podsRunning: all pods of the release are ready.
+func (d *demo) podsRunning(ctx context.Context) (string, error) {
+	ready, others, err := d.pods(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(ready) == 0 || len(others) > 0 {
+		return "", fmt.Errorf("%d pods are ready, %d are not", len(ready), len(others))
+	}
+	return fmt.Sprintf("%d, with image %s", len(ready), image(ready[0])), nil
+}
+
+// podsStuck: pods of the broken image are there, beside ready ones.
+func (d *demo) podsStuck(ctx context.Context) (string, error) {
+	ready, others, err := d.pods(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, pod := range others {
+		if strings.HasSuffix(image(pod), ":"+cluster.BrokenTag) {
+			return fmt.Sprintf("%d with image %s; %d earlier ones go on", len(others), image(pod), len(ready)), nil
+		}
+	}
+	return "", fmt.Errorf("no pod has an image of the tag %s", cluster.BrokenTag)
+}
+
+func image(pod corev1.Pod) string { return pod.Spec.Containers[0].Image }
+
+// unmet says what conditions say, as the error of somebody who waits for others.
+func unmet(conditions []metav1.Condition) error {
+	if len(conditions) == 0 {
+		return errors.New("no conditions yet")
+	}
+	texts := make([]string, len(conditions))
+	for i, c := range conditions {
+		texts[i] = fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, firstLine(c.Message))
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// table shows conditions, a line each.
+func table(conditions []metav1.Condition) string {
+	var text strings.Builder
+	for _, c := range conditions {
+		fmt.Fprintf(&text, "%-12s %-8s %-20s %s\n", c.Type, c.Status, c.Reason, firstLine(c.Message))
+	}
+	return text.String()
+}
+
+// firstLine is what a line of the demo has room for.
+func firstLine(message string) string {
+	line, _, more := strings.Cut(message, "\n")
+	const room = 300
+	if runes := []rune(line); len(runes) > room {
+		line, more = string(runes[:room]), true
+	}
+	if more {
+		line += " …"
+	}
+	return line
+}
