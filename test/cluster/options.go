@@ -72,13 +72,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// tools are the programs of bin/tools that the options ask for.
-func (o Options) tools() []string {
-	if o.Parts == APIServerOnly {
-		return []string{Etcd, APIServer, ControllerManager, kubectl}
-	}
-	return append([]string{kubectl, helm, flux}, components...)
-}
+// programs are the tools that a cluster needs. APIServerOnly runs few of them, but has the CRDs that come with the others.
+func programs() []string { return append([]string{kubectl, helm, flux}, components...) }
 
 var components = []string{
 	Etcd, APIServer, ControllerManager, Scheduler, Kwok, Registry, SourceController, KustomizeController, HelmController,
