@@ -47,7 +47,7 @@ func newRender(streams Streams) *cobra.Command {
 		Short:   "Print the Flux objects of APIGateways",
 		Long:    renderLong,
 		Example: renderExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return runRender(streams, flags) },
 	}
 	f := cmd.Flags()
@@ -57,6 +57,13 @@ func newRender(streams Streams) *cobra.Command {
 	f.StringVarP(&flags.output, "output", "o", "yaml", "yaml, or json for one v1 List")
 	f.StringVar(&flags.controllerName, "controller-name", v1alpha1.DefaultControllerName, "controllerName of the classes whose gateways are printed")
 	return cmd
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("render: %s is no flag; pass files with -f", args[0])
 }
 
 func runRender(streams Streams, flags renderFlags) error {

@@ -4,11 +4,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -61,9 +61,8 @@ func (s *Set) refuse(node *yaml.Node, o origin, f fault) {
 func (s *Set) addGateway(node *yaml.Node, o origin) {
 	object := v1alpha1.APIGatewayKind + " " + nameOf(node)
 	gateway := &v1alpha1.APIGateway{}
-	faults := decodeNode(node, gateway)
-	faults = append(faults, nameFaults(gateway.ObjectMeta)...)
-	if gateway.Namespace == "" {
+	faults := append(decodeNode(node, gateway), nameFaults(node)...)
+	if scalarField(field(node, "metadata"), "namespace") == "" {
 		faults = append(faults, fault{field: "metadata.namespace", message: "is missing; write it here, since a namespace given by " +
 			"kubectl or by a Kustomization's targetNamespace is not seen"})
 	}
@@ -80,8 +79,8 @@ func (s *Set) addGateway(node *yaml.Node, o origin) {
 func (s *Set) addClass(node *yaml.Node, o origin) {
 	object := v1alpha1.APIGatewayClassKind + " " + scalarField(field(node, "metadata"), "name")
 	class := v1alpha1.APIGatewayClass{}
-	faults := decodeNode(node, &class)
-	if s.objectProblems(o, object, append(faults, nameFaults(class.ObjectMeta)...)) || !s.place(object, o) {
+	faults := append(decodeNode(node, &class), nameFaults(node)...)
+	if s.objectProblems(o, object, faults) || !s.place(object, o) {
 		s.unread = true
 		return
 	}
@@ -115,8 +114,8 @@ func decodeNode(node *yaml.Node, into any) []fault {
 	return decodeStrict(values, into)
 }
 
-func nameFaults(meta metav1.ObjectMeta) []fault {
-	if meta.Name != "" {
+func nameFaults(node *yaml.Node) []fault {
+	if scalarField(field(node, "metadata"), "name") != "" {
 		return nil
 	}
 	return []fault{{field: "metadata.name", message: "is missing"}}
@@ -125,7 +124,7 @@ func nameFaults(meta metav1.ObjectMeta) []fault {
 // nameOf is namespace/name, as far as they are there.
 func nameOf(node *yaml.Node) string {
 	meta := field(node, "metadata")
-	name := scalarField(meta, "name")
+	name := cmp.Or(scalarField(meta, "name"), "(unnamed)")
 	if namespace := scalarField(meta, "namespace"); namespace != "" {
 		return namespace + "/" + name
 	}

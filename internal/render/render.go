@@ -89,7 +89,7 @@ func (r *rendering) add(entry *gatewayEntry) {
 		return
 	}
 	if err != nil {
-		r.refuse(name, err)
+		r.refuse(entry.gateway, name, err)
 		return
 	}
 	if !r.claim(name, p) {
@@ -158,30 +158,27 @@ func (r *rendering) problem(object, field, reason, message string) {
 }
 
 // refuse reports why a gateway has no plan. A fault of its class stands with the class, once.
-func (r *rendering) refuse(gateway string, err error) {
+func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 	var refused *plan.Error
 	if !errors.As(err, &refused) {
-		r.problem(gateway, "", "", err.Error())
+		r.problem(name, "", "", err.Error())
 		return
 	}
 	for _, f := range refused.Faults {
-		object, field := gateway, f.Field
+		object, field := name, f.Field
 		if rest, ofClass := strings.CutPrefix(f.Field, v1alpha1.APIGatewayClassKind+"/"); ofClass {
 			class, within, _ := strings.Cut(rest, " ")
 			object, field = v1alpha1.APIGatewayClassKind+" "+class, within
 		}
-		r.problem(object, field, f.Reason, f.Message+advice[f.Reason])
+		r.problem(object, field, f.Reason, f.Message+r.set.advice(g, f.Reason))
 	}
-}
-
-// advice is what only the generator's users need to hear.
-var advice = map[string]string{
-	v1alpha1.ReasonClassNotFound:  "; pass the file of the class with -f, too",
-	v1alpha1.ReasonConfigNotFound: "; pass the file of the ConfigMap with -f, too",
 }
 
 func (r *rendering) result() Result {
 	result := Result{Notes: r.notes, Problems: sortProblems(r.problems)}
+	if len(r.set.gateways) == 0 && len(result.Problems) == 0 {
+		result.Notes = append(result.Notes, Problem{Message: "there is no APIGateway in the input"})
+	}
 	for _, m := range r.made {
 		result.Objects = append(result.Objects, m.object)
 	}

@@ -92,7 +92,7 @@ func (s *Set) place(object string, o origin) bool {
 	if taken {
 		s.problems = append(s.problems, Problem{
 			File: o.file, Line: o.line, Object: object,
-			Message: fmt.Sprintf("is a second time in the input, first at %s:%d", first.file, first.line),
+			Message: fmt.Sprintf("is in the input twice; the other one is at %s:%d", first.file, first.line),
 		})
 		return false
 	}
