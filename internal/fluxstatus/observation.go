@@ -22,6 +22,9 @@ type Input struct {
 	Release *helmv2.HelmRelease
 	// Source is the wanted OCIRepository as the API server has it; nil when there is none.
 	Source *sourcev1.OCIRepository
+	// KnownRevision is the revision that the wanted source was last seen to have, empty when it never had one. It stands in
+	// while the source has no artifact: source-controller loses all of them when its pod restarts on an emptyDir.
+	KnownRevision string
 }
 
 // Observation is what Flux reports, checked.
@@ -29,14 +32,14 @@ type Observation struct {
 	Source Source
 	// Exists: there is a HelmRelease.
 	Exists bool
-	// Carries: its spec is the desired one, suspend aside.
+	// Deleting: it is being deleted, so that what runs is about to go.
+	Deleting bool
+	// Carries: its spec is the desired one, suspend aside, and it is there to stay.
 	Carries bool
 	// Suspended: Flux does not reconcile it.
 	Suspended bool
-	// Settled: no Helm action runs, so that a request cancels nothing.
-	Settled bool
-	// Acting: a Helm action runs.
-	Acting bool
+	// Activity is what helm-controller is at; empty without a HelmRelease.
+	Activity Activity
 	// Stalled: Flux says that nothing more will happen without a change or a request.
 	Stalled bool
 	// Attempted: Flux's latest attempt was at this generation and at the wanted chart digest.
@@ -79,17 +82,9 @@ type Statement struct {
 	Current bool
 }
 
-// Failure is a failed release.
-type Failure struct {
-	Reason  string
-	Message string
-	// Canceled: the action was interrupted from outside, which says nothing about the release.
-	Canceled bool
-}
-
 // Observe reads what Flux reports.
 func Observe(in Input) Observation {
-	o := Observation{Source: observeSource(in.Source), Ready: Statement{Status: metav1.ConditionUnknown}}
+	o := Observation{Source: observeSource(in.Source, in.KnownRevision), Ready: Statement{Status: metav1.ConditionUnknown}}
 	if in.Desired != nil {
 		o.DesiredHash = fluxobjects.DesiredHash(in.Desired.Spec, o.Source.Digest)
 		o.ContentHash = fluxobjects.ContentHash(in.Desired.Spec, o.Source.Digest)

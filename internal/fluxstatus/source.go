@@ -16,7 +16,7 @@ import (
 type Source struct {
 	// Exists: the OCIRepository is there.
 	Exists bool
-	// Revision of the artifact, <tag>@<digest>; empty when there is none.
+	// Revision of the artifact, <tag>@<digest>, or the last one known; empty when there never was one.
 	Revision string
 	// Digest is the part of Revision after '@': the digest of the chart's manifest.
 	Digest string
@@ -33,20 +33,23 @@ func (s Source) Refreshes() bool {
 	return s.Usable && s.Ready.Status == metav1.ConditionTrue && s.Ready.Current
 }
 
-func observeSource(source *sourcev1.OCIRepository) Source {
-	s := Source{Ready: Statement{Status: metav1.ConditionUnknown}}
-	if source == nil {
-		return s
+func observeSource(source *sourcev1.OCIRepository, knownRevision string) Source {
+	s := Source{Ready: Statement{Status: metav1.ConditionUnknown}, Revision: knownRevision}
+	if source != nil {
+		s.Exists = true
+		s.Ready = statement(source.Status.Conditions, meta.ReadyCondition, source.Generation)
+		s.Usable = usable(source)
+		if artifact := source.Status.Artifact; artifact != nil {
+			s.Revision = artifact.Revision
+		}
 	}
-	s.Exists = true
-	s.Ready = statement(source.Status.Conditions, meta.ReadyCondition, source.Generation)
-	if artifact := source.Status.Artifact; artifact != nil {
-		s.Revision = artifact.Revision
-		s.Digest = digestOf(artifact.Revision)
-	}
-	s.Usable = s.Digest != "" && source.Status.ObservedGeneration == source.Generation &&
-		!apimeta.IsStatusConditionTrue(source.Status.Conditions, meta.StalledCondition)
+	s.Digest = digestOf(s.Revision)
 	return s
+}
+
+func usable(source *sourcev1.OCIRepository) bool {
+	return source.Status.Artifact != nil && source.Status.ObservedGeneration == source.Generation &&
+		!apimeta.IsStatusConditionTrue(source.Status.Conditions, meta.StalledCondition)
 }
 
 // digestOf is what follows '@' in a revision, or the whole of it when there is no tag before the digest.

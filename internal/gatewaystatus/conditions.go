@@ -4,6 +4,7 @@
 package gatewaystatus
 
 import (
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/apis/meta"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,7 @@ func sourceReady(f facts) *verdict {
 	case f.in.Plan == nil && f.in.Source == nil:
 		return isUnknown(v1alpha1.ReasonPending, "no source is wanted")
 	case !s.Exists:
-		return isUnknown(v1alpha1.ReasonPending, "OCIRepository %s does not exist yet", sourceName(f.in))
+		return isUnknown(v1alpha1.ReasonPending, "OCIRepository %s does not exist yet", sourceOf(f.in.Desired))
 	case s.Refreshes():
 		return isTrue(v1alpha1.ReasonReady, "%s", s.Ready.Message)
 	case s.Ready.Status == metav1.ConditionFalse:
@@ -166,14 +167,21 @@ func phase(f facts, ready verdict) v1alpha1.Phase {
 		return v1alpha1.PhaseReady
 	case ready.reason == v1alpha1.ReasonSuspended:
 		return v1alpha1.PhaseSuspended
-	case ready.status == metav1.ConditionFalse && f.o.OnceSucceeded():
+	case ready.status == metav1.ConditionFalse && onceSucceeded(f):
 		return v1alpha1.PhaseDegraded
 	case ready.status == metav1.ConditionFalse:
 		return v1alpha1.PhaseFailed
-	case f.o.Latest == nil && f.o.Source.Digest == "":
+	case !f.o.Exists, f.o.Latest == nil && f.o.Source.Digest == "":
 		return v1alpha1.PhasePending
 	}
 	return v1alpha1.PhaseProgressing
+}
+
+// onceSucceeded: a release that once succeeded is still there. Under Retry Flux's history forgets it after five failures, so
+// that the record of a success counts too, unless the release was installed anew since.
+func onceSucceeded(f facts) bool {
+	upgraded := f.o.Latest != nil && f.o.Latest.Action == helmv2.ReleaseActionUpgrade && !f.o.Uninstalled()
+	return f.o.OnceSucceeded() || upgraded && f.recorded != ""
 }
 
 func sourceStatus(in Input, o fluxstatus.Observation) *v1alpha1.SourceStatus {

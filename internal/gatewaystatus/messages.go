@@ -33,16 +33,11 @@ func running(s *helmv2.Snapshot) string {
 	return fmt.Sprintf("chart %s %s is deployed as revision %d", s.ChartName, fluxstatus.AuthorVersion(s.ChartVersion), s.Version)
 }
 
-// sourceName is the wanted OCIRepository as <namespace>/<name>, also before it exists.
-func sourceName(in Input) string {
-	if in.Desired == nil || in.Desired.Spec.ChartRef == nil {
-		return ""
-	}
-	return in.Desired.Spec.ChartRef.Namespace + "/" + in.Desired.Spec.ChartRef.Name
-}
+// unknownCause stands for the message of a failure that nobody saw.
+const unknownCause = "its error is not known any more"
 
 func rollbackMessage(f facts) string {
-	cause := "its error is not known any more"
+	cause := unknownCause
 	switch {
 	case f.o.Failure != nil:
 		cause = f.o.Failure.Message
@@ -72,14 +67,25 @@ func deletionMessage(f facts) string {
 // retryMessage says what happens next after a failure, and when.
 func retryMessage(f facts, next *metav1.Time) string {
 	switch {
+	case f.in.WriteError != nil:
+		return "Sluice tries again to write it"
+	case f.o.Failure != nil && f.o.Failure.Canceled:
+		return "the attempt was interrupted; another one starts at once"
 	case f.rounds.Failures == 0 || f.in.Plan == nil:
 		return "Flux tries again by itself"
-	case next != nil:
-		return fmt.Sprintf("%d of %d rounds have failed; the next attempt starts at %s",
-			f.rounds.Failures, f.in.Plan.Remediation.FailureThreshold, next.UTC().Format(time.RFC3339))
 	case f.in.Plan.Remediation.Strategy == v1alpha1.StrategyRetry:
 		return fmt.Sprintf("%d attempts have failed; Flux tries again every %s",
 			f.rounds.Failures, f.in.Plan.Remediation.Backoff.Initial)
 	}
-	return "Flux tries again by itself"
+	return fmt.Sprintf("%d of %d rounds have failed; %s", f.rounds.Failures, f.in.Plan.Remediation.FailureThreshold, nextStep(f, next))
+}
+
+func nextStep(f facts, next *metav1.Time) string {
+	switch {
+	case next != nil:
+		return fmt.Sprintf("the next attempt starts at %s", next.UTC().Format(time.RFC3339))
+	case f.o.Reconciling != "":
+		return f.o.Reconciling
+	}
+	return "Flux is about to act"
 }

@@ -6,7 +6,6 @@ package gatewaystatus
 import (
 	"fmt"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -14,11 +13,8 @@ import (
 	"github.com/sluice-gateway/sluice/internal/recovery"
 )
 
-// Reasons that helm-controller writes as literals (v1.6.4).
-const (
-	reasonSourceNotReady = "SourceNotReady"
-	reasonPendingRelease = "PendingRelease"
-)
+// reasonSourceNotReady is one that helm-controller writes as a literal (v1.6.4).
+const reasonSourceNotReady = "SourceNotReady"
 
 // verdict is what Ready says.
 type verdict struct {
@@ -140,10 +136,14 @@ func upToRollback(o fluxstatus.Observation) bool {
 		o.Ready.Status == metav1.ConditionTrue
 }
 
-// stillOnRecord: the generation moved without an attempt (suspend, resume, a setting), or a prerequisite fails before one.
-// A release failure or a running action is none of these.
+// stillOnRecord: the generation moved without an attempt (suspend, resume, a setting), a prerequisite fails before one, or
+// drift is being corrected. A release failure, a running action and a correction that did not help are none of these.
 func stillOnRecord(f facts) bool {
-	return f.recordedAtLatest == f.o.ContentHash && !fluxstatus.IsReleaseFailure(f.o.Ready.Reason) && !f.o.Acting
+	switch f.o.Activity {
+	case fluxstatus.Acting, fluxstatus.Retrying, fluxstatus.Waiting:
+		return false
+	}
+	return f.recordedAtLatest == f.o.ContentHash && !fluxstatus.IsReleaseFailure(f.o.Ready.Reason)
 }
 
 func digestIgnored(f facts) *verdict {
@@ -182,8 +182,7 @@ func fluxFailed(f facts) *verdict {
 	if !f.o.Carries || r.Status != metav1.ConditionFalse || !r.Current || fluxstatus.IsReleaseFailure(r.Reason) {
 		return nil
 	}
-	interrupted := r.Reason == meta.HealthCheckCanceledReason || r.Reason == reasonPendingRelease
-	if interrupted && !f.o.Stalled {
+	if fluxstatus.IsInterruption(r.Reason) && !f.o.Stalled {
 		return isUnknown(r.Reason, "%s", r.Message)
 	}
 	if r.Reason == reasonSourceNotReady && sourceExplains(f.o.Source) {
@@ -203,7 +202,7 @@ func sourceFailed(f facts) *verdict {
 	if s.Digest != "" || s.Ready.Status != metav1.ConditionFalse || !s.Ready.Current {
 		return nil
 	}
-	return isFalse(s.Ready.Reason, "OCIRepository %s: %s", sourceName(f.in), s.Ready.Message)
+	return isFalse(s.Ready.Reason, "OCIRepository %s: %s", sourceOf(f.in.Desired), s.Ready.Message)
 }
 
 func failedBefore(f facts) *verdict {
@@ -214,15 +213,18 @@ func failedBefore(f facts) *verdict {
 }
 
 func stillProgresses(f facts) *verdict {
-	switch {
-	case !f.o.Exists && f.in.Release == nil && f.o.Source.Digest == "":
-		return isUnknown(v1alpha1.ReasonPending, "waiting for the chart: OCIRepository %s has no artifact yet", sourceName(f.in))
-	case !f.o.Carries:
-		return isUnknown(v1alpha1.ReasonPending, "the HelmRelease switches to the desired state once OCIRepository %s has its artifact", sourceName(f.in))
-	case f.o.Reconciling != "":
-		return isUnknown(v1alpha1.ReasonProgressing, "%s", f.o.Reconciling)
-	case f.o.Source.Digest == "":
-		return isUnknown(v1alpha1.ReasonProgressing, "waiting for the chart: OCIRepository %s has no artifact yet", sourceName(f.in))
+	switch o := f.o; {
+	case o.Deleting:
+		return isUnknown(v1alpha1.ReasonPending, "the HelmRelease is being deleted; it is made again once it is gone")
+	case o.Exists && !o.Carries && !o.Source.Usable:
+		return isUnknown(v1alpha1.ReasonPending, "the HelmRelease switches to the desired state once OCIRepository %s has its artifact",
+			sourceOf(f.in.Desired))
+	case !o.Exists && o.Source.Digest != "", o.Exists && !o.Carries:
+		return isUnknown(v1alpha1.ReasonPending, "the HelmRelease is about to be written")
+	case o.Source.Digest == "":
+		return isUnknown(v1alpha1.ReasonPending, "waiting for the chart: OCIRepository %s has no artifact yet", sourceOf(f.in.Desired))
+	case o.Reconciling != "":
+		return isUnknown(v1alpha1.ReasonProgressing, "%s", o.Reconciling)
 	}
 	return isUnknown(v1alpha1.ReasonProgressing, "waiting for Flux to act on the desired state")
 }

@@ -4,6 +4,8 @@
 package gatewaystatus
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -25,7 +27,12 @@ func record(in Input) (last, atLatest string) {
 	if in.Release == nil {
 		return last, ""
 	}
-	running := fluxstatus.Observe(fluxstatus.Input{Desired: in.Release, Release: in.Release, Source: in.RunningSource})
+	running := fluxstatus.Observe(fluxstatus.Input{
+		Desired:       in.Release,
+		Release:       in.Release,
+		Source:        in.RunningSource,
+		KnownRevision: knownRevision(in, in.Release),
+	})
 	if attemptSucceeded(running, last) {
 		return running.ContentHash, running.ContentHash
 	}
@@ -37,9 +44,10 @@ func record(in Input) (last, atLatest string) {
 	return last, atLatest
 }
 
+// sameRevision tells revisions apart by number and time, since a release that was installed anew starts at 1 again.
 func sameRevision(entry v1alpha1.RevisionStatus, snapshot *helmv2.Snapshot) bool {
 	return snapshot != nil && entry.Revision == int64(snapshot.Version) &&
-		entry.Deployed != nil && entry.Deployed.Time.Equal(snapshot.LastDeployed.Time)
+		timePtr(snapshot.LastDeployed).Equal(entry.Deployed)
 }
 
 // releaseStatus is the latest revision and the history; what was known stays when Flux reports nothing, as it does while
@@ -69,13 +77,11 @@ func targetNamespace(in Input, s *helmv2.Snapshot) string {
 	return s.Namespace
 }
 
-// history adds what Flux reports to what was seen before, newest first. Revisions are told apart by number and time, since
-// a release that was installed anew starts at 1 again.
+// history adds what Flux reports to what was seen before, newest first.
 func history(previous []v1alpha1.RevisionStatus, f facts) []v1alpha1.RevisionStatus {
 	var out []v1alpha1.RevisionStatus
 	for i, s := range f.o.History {
-		entry := revision(s)
-		entry.DesiredHash = hashBefore(previous, s)
+		entry := revision(s, previous)
 		if i == 0 && f.recordedAtLatest != "" {
 			entry.DesiredHash = f.recordedAtLatest
 		}
@@ -86,38 +92,34 @@ func history(previous []v1alpha1.RevisionStatus, f facts) []v1alpha1.RevisionSta
 	return out[:min(len(out), historyLength)]
 }
 
-func revision(s *helmv2.Snapshot) v1alpha1.RevisionStatus {
-	return v1alpha1.RevisionStatus{
+// revision keeps the action and the hash that were seen first: Flux names the last action that touched a revision, so that
+// one which was installed becomes a "rollback" as soon as a rollback supersedes it.
+func revision(s *helmv2.Snapshot, previous []v1alpha1.RevisionStatus) v1alpha1.RevisionStatus {
+	entry := v1alpha1.RevisionStatus{
 		Revision:     int64(s.Version),
 		ChartVersion: fluxstatus.AuthorVersion(s.ChartVersion),
 		Status:       s.Status,
 		Action:       string(s.Action),
 		Deployed:     timePtr(s.LastDeployed),
 	}
-}
-
-func hashBefore(previous []v1alpha1.RevisionStatus, s *helmv2.Snapshot) string {
-	for _, entry := range previous {
-		if sameRevision(entry, s) {
-			return entry.DesiredHash
+	for _, before := range previous {
+		if sameRevision(before, s) {
+			entry.DesiredHash = before.DesiredHash
+			entry.Action = cmp.Or(before.Action, entry.Action)
 		}
 	}
-	return ""
+	return entry
 }
 
 // unseen are the revisions that Flux no longer reports. One that was deployed has been superseded meanwhile.
 func unseen(previous []v1alpha1.RevisionStatus, reported []*helmv2.Snapshot) []v1alpha1.RevisionStatus {
 	var out []v1alpha1.RevisionStatus
 	for _, entry := range previous {
-		known := false
-		for _, s := range reported {
-			known = known || sameRevision(entry, s) || entry.Revision == int64(s.Version) && !newer(entry, revision(s))
-		}
-		if known {
+		if slices.ContainsFunc(reported, func(s *helmv2.Snapshot) bool { return sameRevision(entry, s) }) {
 			continue
 		}
 		if entry.Status == fluxstatus.StatusDeployed {
-			entry.Status = "superseded"
+			entry.Status = fluxstatus.StatusSuperseded
 		}
 		out = append(out, entry)
 	}

@@ -51,7 +51,7 @@ func Compute(in Input) v1alpha1.APIGatewayStatus {
 		Source:                 sourceStatus(in, f.o),
 		Failures:               f.rounds.Failures,
 		LastFailure:            f.rounds.Last,
-		NextRetryTime:          nextRetry(in, f.rounds),
+		NextRetryTime:          nextRetry(f),
 	}
 	status.Release, status.History = releaseStatus(in, f)
 	verdict := ready(f)
@@ -62,7 +62,30 @@ func Compute(in Input) v1alpha1.APIGatewayStatus {
 
 // Observe is the observation that Compute judges.
 func Observe(in Input) fluxstatus.Observation {
-	return fluxstatus.Observe(fluxstatus.Input{Desired: in.Desired, Release: in.Release, Source: in.Source})
+	return fluxstatus.Observe(fluxstatus.Input{
+		Desired:       in.Desired,
+		Release:       in.Release,
+		Source:        in.Source,
+		KnownRevision: knownRevision(in, in.Desired),
+	})
+}
+
+// knownRevision is the revision on record for the source that the HelmRelease refers to. A source's name is a hash of its
+// spec, so that one of the same name is the same source, also after it was deleted and made again.
+func knownRevision(in Input, hr *helmv2.HelmRelease) string {
+	known := in.Gateway.Status.Source
+	if known == nil || sourceOf(hr) != known.Namespace+"/"+known.Name {
+		return ""
+	}
+	return known.Revision
+}
+
+// sourceOf is the OCIRepository that the HelmRelease refers to, as <namespace>/<name>; empty when there is none.
+func sourceOf(hr *helmv2.HelmRelease) string {
+	if hr == nil || hr.Spec.ChartRef == nil {
+		return ""
+	}
+	return hr.Spec.ChartRef.Namespace + "/" + hr.Spec.ChartRef.Name
 }
 
 func gather(in Input) facts {
@@ -75,20 +98,34 @@ func gather(in Input) facts {
 // rounds are cleared by success. Of a gateway that is not accepted they stay as they are.
 func rounds(f facts) recovery.Rounds {
 	previous := f.in.Gateway.Status
-	if f.in.Plan == nil {
+	switch {
+	case f.in.Plan == nil:
 		return recovery.Rounds{Failures: previous.Failures, Last: previous.LastFailure}
-	}
-	if desiredIsDeployed(f) {
+	case desiredIsDeployed(f):
 		return recovery.Rounds{}
 	}
-	return recovery.Count(previous, f.o, f.in.Plan.Remediation.Strategy, f.in.Now)
+	o := f.o
+	if o.Failure == nil && isRolledBack(f) {
+		o.Failure = hiddenFailure(previous.LastFailure)
+	}
+	return recovery.Count(previous, o, f.in.Plan.Remediation.Strategy, f.in.Now)
 }
 
-func nextRetry(in Input, rounds recovery.Rounds) *metav1.Time {
-	if in.Plan == nil || in.Gateway.DeletionTimestamp != nil {
+// hiddenFailure stands in for a failure that Flux does not report any more, since it takes what it rolled back to for what
+// is desired. What is known of it stays.
+func hiddenFailure(last *v1alpha1.FailureStatus) *fluxstatus.Failure {
+	if last == nil {
+		return &fluxstatus.Failure{Reason: helmv2.UpgradeFailedReason, Message: unknownCause}
+	}
+	return &fluxstatus.Failure{Reason: last.Reason, Message: last.Message}
+}
+
+// nextRetry is shown while it is to come.
+func nextRetry(f facts) *metav1.Time {
+	if f.in.Plan == nil || f.in.Gateway.DeletionTimestamp != nil || !f.o.Carries || f.o.Suspended || !f.o.Resting() {
 		return nil
 	}
-	return recovery.NextRetry(rounds, in.Plan.Remediation)
+	return recovery.NextRetry(f.rounds, f.in.Plan.Remediation)
 }
 
 // className stays what it was while the gateway has no plan, so that a class that comes back is found again.

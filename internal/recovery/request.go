@@ -40,19 +40,24 @@ type Request struct {
 // cancel a good upgrade, and never again before Flux has handled the last request. What people ask goes first.
 func NextRequest(in Input) Request {
 	o := in.Observation
-	if !o.Exists || !o.Settled {
+	if !o.Settled() || pending(o) {
 		return Request{}
 	}
 	if wanted := in.Annotations[meta.ReconcileRequestAnnotation]; wanted != "" && wanted != in.Status.LastHandledReconcileAt {
 		return handOn(in.Annotations, wanted)
 	}
-	if o.RequestedAt != o.HandledRequestAt || o.Suspended || !o.Carries {
+	if o.Suspended || !o.Carries || !o.Resting() {
 		return Request{}
 	}
 	if o.Failure != nil && o.Failure.Canceled || rollbackUnknown(in) {
 		return force(in.Now)
 	}
 	return scheduled(in)
+}
+
+// pending: Flux has not handled the last request, and may act on it any moment. It handles none while it is suspended.
+func pending(o fluxstatus.Observation) bool {
+	return o.RequestedAt != "" && o.RequestedAt != o.HandledRequestAt && !o.Suspended
 }
 
 // handOn passes a person's request on. Flux heeds forceAt and resetAt only where they equal requestedAt.
@@ -76,17 +81,17 @@ func force(now metav1.Time) Request {
 }
 
 // rollbackUnknown: Flux speaks of success, but the release came from a rollback and no success is on record (a restored
-// status), so that nobody knows what runs. One forced upgrade settles it.
+// status), so that nobody knows what runs. One forced upgrade settles it; if that fails, the rounds go on as scheduled.
 func rollbackUnknown(in Input) bool {
 	o := in.Observation
 	recorded := in.Status.Release != nil && in.Status.Release.DesiredHash != ""
-	return o.Attempted && o.Ready.Status == metav1.ConditionTrue && o.FromRollback() && !recorded
+	return o.Attempted && o.Ready.Status == metav1.ConditionTrue && o.FromRollback() && !recorded && in.Status.Failures == 0
 }
 
-// scheduled starts the next round when it is due and Flux rests.
+// scheduled starts the next round when it is due.
 func scheduled(in Input) Request {
 	next := in.Status.NextRetryTime
-	if next == nil || in.Observation.Reconciling != "" {
+	if next == nil {
 		return Request{}
 	}
 	if remaining := next.Sub(in.Now.Time); remaining > 0 {

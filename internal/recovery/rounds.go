@@ -27,42 +27,61 @@ type Rounds struct {
 // Count brings the rounds of a previous status up to date. Another desired state starts at zero. Each attempt counts once,
 // however often it is looked at; a canceled one says nothing about the release and does not count.
 func Count(previous v1alpha1.APIGatewayStatus, o fluxstatus.Observation, strategy v1alpha1.RemediationStrategy, now metav1.Time) Rounds {
-	rounds := Rounds{Failures: previous.Failures, Last: previous.LastFailure}
-	if rounds.Last != nil && o.DesiredHash != "" && rounds.Last.DesiredHash != o.DesiredHash {
-		rounds = Rounds{}
-	}
-	if !o.Carries || o.Failure == nil || o.Failure.Canceled {
+	rounds := known(previous, o)
+	if !o.Carries {
 		return rounds
 	}
-	if rounds.Last == nil || rounds.Last.Attempt != o.Attempt {
-		rounds = Rounds{Failures: rounds.Failures + 1, Last: newFailure(o, now)}
-	} else {
-		rounds.Last = updated(rounds.Last, o)
+	if o.Failure != nil && !o.Failure.Canceled {
+		rounds = rounds.with(o)
+		if strategy == v1alpha1.StrategyRetry {
+			rounds.Failures = o.FluxFailures
+		}
 	}
-	if strategy == v1alpha1.StrategyRetry {
-		rounds.Failures = o.FluxFailures
-	}
-	return rounds
+	return rounds.timed(o, now)
 }
 
-func newFailure(o fluxstatus.Observation, now metav1.Time) *v1alpha1.FailureStatus {
+// known are the rounds on record that were at the present desired state.
+func known(previous v1alpha1.APIGatewayStatus, o fluxstatus.Observation) Rounds {
+	last := previous.LastFailure
+	if last == nil || last.DesiredHash != o.DesiredHash {
+		return Rounds{}
+	}
+	return Rounds{Failures: previous.Failures, Last: last}
+}
+
+// with adds the failure observed, or takes over what the same attempt says now: a failed upgrade is first UpgradeFailed,
+// then perhaps RollbackFailed.
+func (r Rounds) with(o fluxstatus.Observation) Rounds {
+	if r.Last == nil || r.Last.Attempt != o.Attempt && !o.Failure.Earlier {
+		return Rounds{Failures: r.Failures + 1, Last: newFailure(o)}
+	}
+	last := r.Last.DeepCopy()
+	last.Reason, last.Message = o.Failure.Reason, o.Failure.Message
+	return Rounds{Failures: r.Failures, Last: last}
+}
+
+func newFailure(o fluxstatus.Observation) *v1alpha1.FailureStatus {
 	return &v1alpha1.FailureStatus{
 		DesiredHash: o.DesiredHash,
 		Reason:      o.Failure.Reason,
 		Message:     o.Failure.Message,
 		Attempt:     o.Attempt,
-		Time:        &now,
 	}
 }
 
-// updated takes over what the same attempt says now: a failed upgrade is first UpgradeFailed, then perhaps RollbackFailed.
-func updated(last *v1alpha1.FailureStatus, o fluxstatus.Observation) *v1alpha1.FailureStatus {
-	failure := last.DeepCopy()
-	failure.Reason, failure.Message = o.Failure.Reason, o.Failure.Message
-	return failure
+// timed notes when Flux had finished with the failed attempt. The wait for the next one counts from there: a rollback that
+// takes longer than the wait would otherwise leave none.
+func (r Rounds) timed(o fluxstatus.Observation, now metav1.Time) Rounds {
+	if r.Last == nil || r.Last.Time != nil || !o.Resting() {
+		return r
+	}
+	last := r.Last.DeepCopy()
+	last.Time = &now
+	return Rounds{Failures: r.Failures, Last: last}
 }
 
-// NextRetry is when the next round starts; nil when Flux retries by itself or nothing failed.
+// NextRetry is when the next round starts; nil when Flux retries by itself, has not finished with the last one, or nothing
+// failed.
 func NextRetry(rounds Rounds, remediation plan.Remediation) *metav1.Time {
 	if rounds.Failures == 0 || rounds.Last == nil || rounds.Last.Time == nil || remediation.Strategy == v1alpha1.StrategyRetry {
 		return nil
@@ -70,15 +89,24 @@ func NextRetry(rounds Rounds, remediation plan.Remediation) *metav1.Time {
 	return &metav1.Time{Time: rounds.Last.Time.Add(wait(rounds.Failures, remediation))}
 }
 
-// wait doubles from initial up to max, and is afterThreshold once the threshold is reached.
+// wait doubles from initial up to max, and is afterThreshold for every round after the threshold's own: with a threshold
+// of 5 five waits grow, and the sixth is the long one.
 func wait(failures int64, remediation plan.Remediation) time.Duration {
 	backoff := remediation.Backoff
-	if failures >= int64(remediation.FailureThreshold) {
+	if failures > int64(remediation.FailureThreshold) {
 		return backoff.AfterThreshold
 	}
-	d := backoff.Initial
-	for i := int64(1); i < failures && d < backoff.Max; i++ {
-		d *= 2
+	d := min(backoff.Initial, backoff.Max)
+	for i := int64(1); i < failures && d > 0 && d < backoff.Max; i++ {
+		d = doubled(d, backoff.Max)
 	}
-	return min(d, backoff.Max)
+	return d
+}
+
+// doubled is never more than limit, and cannot overflow.
+func doubled(d, limit time.Duration) time.Duration {
+	if d > limit/2 {
+		return limit
+	}
+	return 2 * d
 }
