@@ -36,7 +36,11 @@ func findClass(in Input, wrong *faults) *v1alpha1.APIGatewayClass {
 
 func namedClass(classes []v1alpha1.APIGatewayClass, name string, wrong *faults) *v1alpha1.APIGatewayClass {
 	class := lookup(classes, name)
-	if class == nil {
+	switch {
+	case class != nil:
+	case len(classes) == 0:
+		wrong.add(v1alpha1.ReasonClassNotFound, "spec.className", "there is no APIGatewayClass %s, nor any other; create it", name)
+	default:
 		wrong.add(v1alpha1.ReasonClassNotFound, "spec.className",
 			"there is no APIGatewayClass %s; name one of: %s", name, listed(names(classes)))
 	}
@@ -64,10 +68,12 @@ func defaultClass(classes []v1alpha1.APIGatewayClass, wrong *faults) *v1alpha1.A
 		}
 	}
 	slices.Sort(defaults)
-	switch len(defaults) {
-	case 1:
+	switch {
+	case len(defaults) == 1:
 		return lookup(classes, defaults[0])
-	case 0:
+	case len(classes) == 0:
+		wrong.add(v1alpha1.ReasonClassNotFound, "spec.className", "no class is named and there is no APIGatewayClass; create one")
+	case len(defaults) == 0:
 		wrong.add(v1alpha1.ReasonClassNotFound, "spec.className",
 			"no class is named and no APIGatewayClass carries the annotation %s; name one of: %s",
 			isDefault, listed(names(classes)))

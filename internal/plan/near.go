@@ -16,34 +16,55 @@ func notMappable(name string) string {
 	if name == "infrastructure.images" || strings.HasPrefix(name, "infrastructure.images.") {
 		return "images are mapped by spec.imageMappings"
 	}
-	var leaves, all []string
-	for _, field := range mappableFields {
-		all = append(all, field.name)
-		if strings.HasPrefix(field.name, name+".") {
-			leaves = append(leaves, field.name)
-		}
-		if strings.HasPrefix(name, field.name+".") && !field.scalar {
-			return fmt.Sprintf("%q lies within %s, which is mapped as a whole", name, field.name)
-		}
+	if whole := wholeOf(name); whole != "" {
+		return fmt.Sprintf("%q lies within %s, which is mapped as a whole", name, whole)
 	}
-	if len(leaves) > 0 {
+	if leaves := fieldsUnder(name); len(leaves) > 0 {
 		return fmt.Sprintf("%q is not one value; map its leaves: %s", name, listed(leaves))
 	}
-	if near := nearest(name, all); near != "" {
+	if near := nearest(name); near != "" {
 		return fmt.Sprintf("%q is no field that can be mapped; did you mean %s?", name, near)
 	}
-	return fmt.Sprintf("%q is no field that can be mapped; these can: %s", name, listed(all))
+	section, _, _ := strings.Cut(name, ".")
+	if fields := fieldsUnder(section); len(fields) > 0 {
+		return fmt.Sprintf("%q is no field that can be mapped; of %s these can: %s", name, section, listed(fields))
+	}
+	return fmt.Sprintf("%q is no field that can be mapped; these can: %s", name, listed(fieldsUnder("")))
+}
+
+// wholeOf is the field that is a list or map and that name lies within, if there is one.
+func wholeOf(name string) string {
+	for _, field := range mappableFields {
+		if !field.scalar && strings.HasPrefix(name, field.name+".") {
+			return field.name
+		}
+	}
+	return ""
+}
+
+// fieldsUnder are the mappable fields of a section; all under no name.
+func fieldsUnder(section string) []string {
+	var fields []string
+	for _, field := range mappableFields {
+		if section == "" || strings.HasPrefix(field.name, section+".") {
+			fields = append(fields, field.name)
+		}
+	}
+	return fields
 }
 
 // maxTypos is how far a name may be from the one that was meant.
 const maxTypos = 4
 
-// nearest is the candidate with the fewest edits from name, or empty where all are far.
-func nearest(name string, candidates []string) string {
+// nearest is the mappable field that is spelt like name, or ends as it does; empty where none does.
+func nearest(name string) string {
 	best, fewest := "", maxTypos+1
-	for _, candidate := range candidates {
-		if n := edits(strings.ToLower(name), strings.ToLower(candidate)); n < fewest {
-			best, fewest = candidate, n
+	for _, field := range mappableFields {
+		if strings.HasSuffix(field.name, "."+name) {
+			return field.name
+		}
+		if n := edits(strings.ToLower(name), strings.ToLower(field.name)); n < fewest {
+			best, fewest = field.name, n
 		}
 	}
 	return best

@@ -4,11 +4,8 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -23,6 +20,14 @@ import (
 type problem struct {
 	path Path
 	text string
+}
+
+// in is the problem's place within the field that holds the document.
+func (p problem) in(field string) string {
+	if len(p.path) == 0 {
+		return field
+	}
+	return field + "." + p.path.String()
 }
 
 // String is "path: text".
@@ -90,6 +95,7 @@ func (n *normaliser) value(at Path, decoded any) any {
 func (n *normaliser) unsigned(at Path, v uint64) any {
 	if v > math.MaxInt64 {
 		n.wrong(at, outsideInt64)
+		return nil
 	}
 	return int64(v)
 }
@@ -163,53 +169,6 @@ func jsonKey(key any) (string, bool) {
 	default:
 		return "", false
 	}
-}
-
-// decodeObject reads a JSON object into normal form. Nothing, and null, are nil. What is wrong is said in the terms of field.
-func decodeObject(field string, raw []byte, wrong *faults) map[string]any {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil
-	}
-	decoded, err := decodeJSON(raw)
-	if err != nil {
-		wrong.invalid(field, "is not JSON: %s", err)
-		return nil
-	}
-	normal, problems := normalise(decoded)
-	for _, p := range problems {
-		wrong.invalid(strings.TrimSuffix(field+"."+p.path.String(), "."), "%s", p.text)
-	}
-	object, ok := normal.(map[string]any)
-	if !ok && normal != nil {
-		wrong.invalid(field, "%s is not a map, and values are one", shape(normal))
-	}
-	return object
-}
-
-func decodeJSON(raw []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var decoded any
-	if err := decoder.Decode(&decoded); err != nil {
-		return nil, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the first value")
-	}
-	return decoded, nil
-}
-
-// encode writes values as JSON: sorted keys, no blanks, and numbers as the API server writes them, so that what is read
-// back from it encodes to the same bytes.
-func encode(normal any) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(normal); err != nil {
-		// Values in normal form always encode: they hold no NaN, no channel and no cycle.
-		panic(fmt.Sprintf("values not in normal form: %s", err))
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 // shape names the kind of a value, for messages.

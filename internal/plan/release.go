@@ -83,7 +83,7 @@ func checkIgnore(field string, rules []helmv2.IgnoreRule, wrong *faults) {
 		for j, pointer := range rule.Paths {
 			if !isPointer(pointer) {
 				wrong.invalid(at(at(field, i)+".paths", j),
-					"%q is not a JSON pointer, such as /spec/replicas: it begins with /, and a / or ~ inside a key is written ~1 or ~0", pointer)
+					"%q is not a JSON pointer, such as /spec/replicas: it begins with /, and a ~ or / inside a key is written ~0 or ~1", pointer)
 			}
 		}
 	}
