@@ -1,0 +1,144 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package flux tests the whole flow on a whole real cluster: people push commits, Flux applies them, the operator (the real
+// binary, with the rights that it ships with) translates and reports, Flux installs, and each test judges every state that
+// the API server ever showed, not only the last one.
+//
+// Each test is a team with a namespace and a git repository of its own. Tests run side by side, save those that measure time
+// or stop a controller: these run alone, before the others. All share one cluster.
+package flux
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/test/cluster"
+	"github.com/sluice-gateway/sluice/test/operator"
+	"github.com/sluice-gateway/sluice/test/toolchain"
+)
+
+// What all tests share.
+var (
+	local  *cluster.Cluster
+	api    client.WithWatch // the administrator's
+	root   string           // of the checkout
+	sluice string           // the path of the command line
+	webV1  cluster.Chart    // testdata/chart at 1.0.0, with appVersion 1.0
+	webV2  cluster.Chart    // the same at 2.0.0, with appVersion 2.0
+)
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "test/flux:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (int, error) {
+	flag.Parse()
+	// Tests mostly wait for Flux, so that more of them fit on the machine than it has processors.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		return 1, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "sluice-flux-")
+	if err != nil {
+		return 1, err
+	}
+	code := 1
+	if err = setUp(ctx, dir); err == nil {
+		code = m.Run()
+	}
+	if local != nil {
+		err = errors.Join(err, local.Stop())
+	}
+	if code != 0 || err != nil {
+		return code, errors.Join(err, fmt.Errorf("logs are in %s", filepath.Join(dir, "logs")))
+	}
+	return code, os.RemoveAll(dir)
+}
+
+// setUp starts the cluster with the operator and makes what all tests share.
+func setUp(ctx context.Context, dir string) error {
+	layout, err := toolchain.Find()
+	if err != nil {
+		return err
+	}
+	root, sluice = layout.Root(), filepath.Join(layout.Root(), "bin", "sluice")
+	for _, binary := range []string{sluice, operatorBinary()} {
+		if _, err := os.Stat(binary); err != nil {
+			return fmt.Errorf("%w: run \"make build\"", err)
+		}
+	}
+	local, err = cluster.Start(ctx, cluster.Options{Dir: dir, Args: map[string][]string{
+		// A release that waits holds its worker, and tests make many wait.
+		cluster.HelmController:      {"--concurrent=30", "--requeue-dependency=2s"},
+		cluster.KustomizeController: {"--concurrent=30", "--requeue-dependency=2s"},
+	}})
+	if err != nil {
+		return err
+	}
+	if api, err = newClient(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return pushCharts(ctx) })
+	group.Go(func() error {
+		_, err := operator.Install(ctx, local)
+		return err
+	})
+	return group.Wait()
+}
+
+func operatorBinary() string { return filepath.Join(root, "bin", operator.ProcessName) }
+
+func newClient() (client.WithWatch, error) {
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, helmv2.AddToScheme, sourcev1.AddToScheme} {
+		if err := add(scheme.Scheme); err != nil {
+			return nil, err
+		}
+	}
+	return client.NewWithWatch(local.RESTConfig(), client.Options{Scheme: scheme.Scheme})
+}
+
+func pushCharts(ctx context.Context) (err error) {
+	chart := filepath.Join(root, "test", "flux", "testdata", "chart")
+	if webV1, err = local.PushChart(ctx, chart, "1.0.0"); err != nil {
+		return err
+	}
+	webV2, err = local.PushChart(ctx, chart, "2.0.0", func(dir string) error {
+		return replaceInFile(filepath.Join(dir, "Chart.yaml"), `appVersion: "1.0"`, `appVersion: "2.0"`)
+	})
+	return err
+}
+
+func replaceInFile(file, old, new string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(text), old) {
+		return fmt.Errorf("%s holds no %q", file, old)
+	}
+	return os.WriteFile(file, []byte(strings.ReplaceAll(string(text), old, new)), 0o644)
+}

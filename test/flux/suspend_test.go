@@ -1,0 +1,102 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package flux
+
+import (
+	"fmt"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+)
+
+func TestSuspendInGitSuspendsAtOnceAndFalseResumes(t *testing.T) {
+	t.Parallel()
+	m := newTeam(t, "suspend")
+	m.commit("Add a gateway", files{"class.yaml": webClass(), "web.yaml": gateway("web", "values: {message: one}")})
+	m.gateways.await(t, release, "web", "ready", isReady(1))
+
+	// Suspended before the chart is there, which it never will be; the rest of the spec waits for the chart.
+	m.commit("Suspend, with a chart that nobody has pushed", files{
+		"web.yaml": gateway("web", "suspend: true", "chart: {tag: 9.9.9}", "values: {message: two}")})
+	hr := m.releases.await(t, soon, "web", "suspended", suspended(true, `{"message":"one"}`))
+	if took := hr.seen.Sub(m.sawGeneration("web", 2)); took > soon/5 {
+		t.Errorf("it took %s", took)
+	}
+	m.gateways.await(t, soon, "web", "suspended", both(notReady("Suspended", "set spec.suspend to false"), inPhase(v1alpha1.PhaseSuspended)))
+
+	m.commit("A chart that there is", files{"web.yaml": gateway("web", "suspend: true", "chart: {tag: 2.0.0}", "values: {message: two}")})
+	m.releases.await(t, release, "web", "suspended, with the new spec", suspended(true, `{"message":"two"}`))
+	m.gateways.await(t, soon, "web", "suspended", both(notReady("Suspended", "set spec.suspend to false"), inPhase(v1alpha1.PhaseSuspended)))
+	equal(m, "Helm's revisions while suspended", m.helmRevisions("web"), []string{"1 deployed"})
+
+	m.commit("Resume", files{"web.yaml": gateway("web", "suspend: false", "chart: {tag: 2.0.0}", "values: {message: two}")})
+	m.gateways.await(t, release, "web", "ready", isReady(2))
+
+	// false keeps it resumed.
+	m.mark()
+	m.flux("suspend", "helmrelease", "web")
+	m.releases.await(t, soon, "web", "suspended by hand", suspended(true, `{"message":"two"}`))
+	m.releases.await(t, soon, "web", "resumed", suspended(false, `{"message":"two"}`))
+	m.gateways.await(t, soon, "web", "ready", isReady(2))
+}
+
+func TestASuspensionByHandIsRespected(t *testing.T) {
+	t.Parallel()
+	m := newTeam(t, "by-hand")
+	m.commit("Add a gateway", files{"class.yaml": webClass(), "web.yaml": gateway("web", "values: {message: one}")})
+	m.gateways.await(t, release, "web", "ready", isReady(1))
+	m.mark()
+	m.flux("suspend", "helmrelease", "web")
+	m.releases.await(t, soon, "web", "suspended by hand", suspended(true, `{"message":"one"}`))
+
+	m.commit("Another message", files{"web.yaml": gateway("web", "values: {message: two}")})
+	m.releases.await(t, soon, "web", "suspended, with the new spec", suspended(true, `{"message":"two"}`))
+	m.gateways.await(t, soon, "web", "suspended", both(
+		notReady("Suspended", `run "flux resume helmrelease web -n by-hand"`), inPhase(v1alpha1.PhaseSuspended)))
+	for _, s := range m.releases.sinceMark("web") {
+		if !s.object.Spec.Suspend {
+			t.Errorf("resumed: %s", describe(s.object))
+		}
+	}
+	for _, s := range m.gateways.all("web") {
+		if s.object.Status.Phase == v1alpha1.PhaseReady && s.object.Status.ObservedGeneration > 1 {
+			t.Errorf("Ready, though what is wanted does not run: %s", describe(s.object))
+		}
+	}
+	equal(m, "Helm's revisions while suspended", m.helmRevisions("web"), []string{"1 deployed"})
+
+	m.mark()
+	m.flux("resume", "helmrelease", "web")
+	m.gateways.await(t, release, "web", "ready", isReady(2))
+
+	// Flux does not uninstall what is suspended, so that a deleted gateway waits, and says for what.
+	m.flux("suspend", "helmrelease", "web")
+	m.commit("Remove it", files{"web.yaml": removed})
+	m.gateways.await(t, soon, "web", "held", both(inPhase(v1alpha1.PhaseDeleting),
+		notReady("Deleting", `run "flux resume helmrelease web -n by-hand"`)))
+	equal(m, "Helm's revisions while held", m.helmRevisions("web"), []string{"1 superseded", "2 deployed"})
+	m.flux("resume", "helmrelease", "web")
+	m.gateways.awaitGone(t, release, "web")
+	equal(m, "Helm's revisions at the end", m.helmRevisions("web"), nil)
+}
+
+// suspended passes a HelmRelease that is or is not suspended and has these values.
+func suspended(suspend bool, values string) func(*helmv2.HelmRelease) error {
+	return func(hr *helmv2.HelmRelease) error {
+		if hr.Spec.Suspend != suspend || string(hr.Spec.Values.Raw) != values {
+			return fmt.Errorf("not suspend=%t with values %s but %s: %s", suspend, values, hr.Spec.Values.Raw, describe(hr))
+		}
+		return nil
+	}
+}
+
+// flux runs the flux command in the team's namespace.
+func (m *team) flux(args ...string) {
+	m.Helper()
+	if out, err := local.Flux(m.Context(), append(args, "--namespace", m.name)...); err != nil {
+		m.Fatalf("%v\n%s", err, out)
+	}
+}
