@@ -21,7 +21,7 @@ const failsAfter = 15 * time.Second
 
 // The team's commits. Each gives the edits of the example's gateway in full, so that a revert is the edits of before.
 var (
-	install = commit{"Add the gateway", []edit{{"spec.chart.tag", firstChart}}}
+	install = commit{"Add class and gateway", nil} // the class's chart is the first
 	upgrade = commit{"Chart " + secondChart + " and three replicas", []edit{
 		{"spec.chart.tag", secondChart},
 		{"spec.infrastructure.replicas", "3"},

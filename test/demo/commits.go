@@ -24,15 +24,10 @@ func (d *demo) push(c commit) action {
 		if err != nil {
 			return "", err
 		}
-		for name, text := range files {
-			if err := d.worktree.Write(path.Join(folder, name), text); err != nil {
-				return "", err
-			}
-		}
 		if d.revision, err = d.helmRevision(ctx); err != nil {
 			return "", err
 		}
-		if err := d.commitAndPush(ctx, c.message); err != nil {
+		if err := d.commitAndPush(ctx, c.message, files); err != nil {
 			return "", err
 		}
 		changes, err := d.lastChanges(ctx)
@@ -55,7 +50,12 @@ func (d *demo) manifests(c commit) (map[string]string, error) {
 	return e.files()
 }
 
-func (d *demo) commitAndPush(ctx context.Context, message string) error {
+func (d *demo) commitAndPush(ctx context.Context, message string, files map[string]string) error {
+	for name, text := range files {
+		if err := d.worktree.Write(path.Join(folder, name), text); err != nil {
+			return err
+		}
+	}
 	hash, err := d.worktree.Commit(ctx, message)
 	if err != nil {
 		return err

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -17,7 +20,7 @@ import (
 )
 
 // example are the manifests that the team commits: those of examples/quickstart, with their comments. Class and gateway
-// are edited in place; files shows the result.
+// are edited in place.
 type example struct {
 	documents []document
 	class     *yaml.RNode
@@ -30,8 +33,7 @@ type document struct {
 	node *yaml.RNode
 }
 
-// readExample reads a folder's classes, gateways and what they refer to. The Flux objects there are what `sluice render`
-// makes of them, and are left out.
+// readExample reads all of a folder but the Flux objects there: they are what `sluice render` makes of the rest.
 func readExample(folder string) (*example, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {
@@ -64,8 +66,7 @@ func (e *example) read(file string) error {
 			e.class = node
 		case v1alpha1.APIGatewayKind:
 			e.gateway = node
-		case "Namespace", "ConfigMap":
-		default:
+		case sourcev1.OCIRepositoryKind, helmv2.HelmReleaseKind:
 			continue
 		}
 		e.documents = append(e.documents, document{file: filepath.Base(file), node: node})
@@ -73,10 +74,13 @@ func (e *example) read(file string) error {
 	return nil
 }
 
-// files are the contents of the files, by name.
-func (e *example) files() (map[string]string, error) {
+// files are the contents of the files, by name; with kinds, of the documents of these kinds alone.
+func (e *example) files(kinds ...string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, d := range e.documents {
+		if len(kinds) > 0 && !slices.Contains(kinds, d.node.GetKind()) {
+			continue
+		}
 		text, err := d.node.String()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.file, err)

@@ -112,7 +112,11 @@ func (d *demo) followRepository(ctx context.Context) (string, error) {
 	if d.worktree, err = d.cluster.Git().Clone(ctx, team, d.at.team()); err != nil {
 		return "", err
 	}
-	if err := d.commitNamespace(ctx); err != nil {
+	namespace, err := e.files("Namespace")
+	if err != nil {
+		return "", err
+	}
+	if err := d.commitAndPush(ctx, "Add the team's namespace", namespace); err != nil {
 		return "", err
 	}
 	if err := d.cluster.Apply(ctx, fmt.Sprintf(followTeam, team, cluster.FluxNamespace, url, folder)); err != nil {
@@ -120,12 +124,4 @@ func (d *demo) followRepository(ctx context.Context) (string, error) {
 	}
 	_, err = until(d.kustomizationReady)(ctx)
 	return url + ", folder " + folder, err
-}
-
-func (d *demo) commitNamespace(ctx context.Context) error {
-	namespace := "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: " + d.gateway.Namespace + "\n"
-	if err := d.worktree.Write(folder+"/namespace.yaml", namespace); err != nil {
-		return err
-	}
-	return d.commitAndPush(ctx, "Add the team's namespace")
 }
