@@ -1,0 +1,106 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metrics "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/sluice-gateway/sluice/internal/controller"
+	"github.com/sluice-gateway/sluice/test/cluster"
+	"github.com/sluice-gateway/sluice/test/operator"
+)
+
+// running is an operator in this process, set up as the binary does it and with the rights of the chart's ServiceAccount.
+type running struct {
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+func start(o controller.Options) (*running, error) {
+	log.SetLogger(logr.Discard())
+	options, err := o.Manager()
+	if err != nil {
+		return nil, err
+	}
+	unique := true
+	options.Controller.SkipNameValidation = &unique // tests restart it in one process
+	options.Metrics = metrics.Options{BindAddress: "0"}
+	own := rest.CopyConfig(config)
+	own.QPS = -1
+	mgr, err := ctrl.NewManager(own, options)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := controller.Setup(ctx, mgr, o); err != nil {
+		cancel()
+		return nil, err
+	}
+	r := &running{cancel: cancel, ended: make(chan error, 1)}
+	go func() { r.ended <- mgr.Start(ctx) }()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		return nil, errors.Join(errors.New("the operator's cache does not fill"), r.stop())
+	}
+	return r, nil
+}
+
+func (r *running) stop() error {
+	r.cancel()
+	return <-r.ended
+}
+
+// restart replaces the shared operator.
+func restart(t *testing.T, o controller.Options) {
+	t.Helper()
+	stop(t)
+	begin(t, o)
+}
+
+func stop(t *testing.T) {
+	t.Helper()
+	must(t, sluice.stop())
+}
+
+func begin(t *testing.T, o controller.Options) {
+	t.Helper()
+	var err error
+	sluice, err = start(o)
+	must(t, err)
+}
+
+// writes are the operator's successful writes since a time in a namespace (empty: everywhere), as "update helmreleases/web".
+// Events are left out.
+func writes(t *testing.T, since time.Time, namespace string) []string {
+	t.Helper()
+	events, err := env.AuditEvents(since, func(e cluster.AuditEvent) bool {
+		return e.User == operator.User && e.IsWrite() && e.Code < 300 && e.Resource != "events" &&
+			(namespace == "" || e.Namespace == namespace)
+	})
+	must(t, err)
+	var out []string
+	for _, e := range events {
+		what := e.Verb + " " + e.Resource
+		if e.Subresource != "" {
+			what += "/" + e.Subresource
+		}
+		out = append(out, what+" "+e.Name)
+	}
+	return out
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
