@@ -38,7 +38,7 @@ func (l Layout) bring(ctx context.Context, t tool, report *report) error {
 		return err
 	}
 	if l.isCurrent(t, stamp) {
-		report.current(t)
+		report.current()
 		return nil
 	}
 	stop := report.building(t)

@@ -36,10 +36,8 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-func (r *report) current(t tool) {
-	r.number++
-	fmt.Fprintf(r.out, "%s  current\n", r.head(t))
-}
+// current counts a tool that needs no building. It gets no line: mostly all are current.
+func (r *report) current() { r.number++ }
 
 // building starts a tool's line; the function it returns ends it.
 func (r *report) building(t tool) (stop func(error)) {

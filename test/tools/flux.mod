@@ -238,6 +238,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
+// As in Flux's own go.mod, whose replacements do not reach us; and the last of pkg/artifact that the proxy serves.
 replace (
 	github.com/fluxcd/pkg/artifact => github.com/fluxcd/pkg/artifact v0.18.0
 	github.com/opencontainers/go-digest => github.com/opencontainers/go-digest v1.0.1-0.20231025023718-d50d2fec9c98
