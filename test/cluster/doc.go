@@ -1,3 +1,6 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cluster starts and stops a whole real cluster on the loopback interface of one Linux machine: etcd, the Kubernetes
 // API server with RBAC and an audit log, controller-manager, scheduler, fake nodes by kwok, an OCI registry, git over HTTP,
 // and Flux's source-, kustomize- and helm-controller.

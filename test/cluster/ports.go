@@ -1,3 +1,6 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package cluster
 
 import (
@@ -48,15 +51,20 @@ func portFlag(flag string, port int) string { return flag + "=" + strconv.Itoa(p
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
+// FreeAddress returns a loopback host:port for a process of StartProcess to listen on.
+func FreeAddress() (string, error) {
+	port, err := freePort()
+	return address(port), err
+}
+
 // freeAddresses returns n free addresses, host:port.
 func freeAddresses(n int) ([]string, error) {
 	addresses := make([]string, n)
 	for i := range addresses {
-		port, err := freePort()
-		if err != nil {
+		var err error
+		if addresses[i], err = FreeAddress(); err != nil {
 			return nil, err
 		}
-		addresses[i] = address(port)
 	}
 	return addresses, nil
 }

@@ -1,3 +1,6 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
 package cluster
 
 import (

@@ -1,3 +1,6 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Package toolchain builds every program that Sluice's tests and demo run: etcd, the parts of Kubernetes, kwok, an OCI
 // registry, Flux's controllers and the kubectl, flux and helm commands, and the tools that check the code itself.
 //

@@ -1,3 +1,6 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command localcluster runs a whole cluster on this machine, for the demo and for trying things by hand.
 //
 //	localcluster up --dir DIR             # until Ctrl-C

@@ -1,3 +1,6 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Command toolchain builds the programs that Sluice's tests and demo need into bin/tools, skipping those that are current.
 //
 //	go run ./test/cmd/toolchain                  # all
