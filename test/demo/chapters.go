@@ -38,13 +38,13 @@ func (d *demo) chapters() []chapter {
 	const soon, later = time.Minute, 3 * time.Minute
 	return []chapter{
 		{"A cluster on this machine, with Flux and Sluice", []step{
-			{"cluster started", later, "", d.startCluster},
+			{"cluster started", later, supervisor, d.startCluster},
 			{"charts pushed", soon, cluster.Registry, d.pushCharts},
 			{"Sluice installed", soon, operator.ProcessName, d.installOperator},
 			{"Flux follows a repository", soon, cluster.KustomizeController, d.followRepository},
 		}},
 		{"A commit becomes a running gateway", []step{
-			{"commit", soon, "", d.push(install)},
+			{"commit", soon, supervisor, d.push(install)},
 			{"Kustomization applied", soon, cluster.KustomizeController, until(d.kustomizationApplied)},
 			{"OCIRepository pulled", soon, cluster.SourceController, until(d.sourcePulled(firstChart))},
 			{"pods running", later, cluster.ControllerManager, until(d.podsRunning)},
@@ -53,7 +53,7 @@ func (d *demo) chapters() []chapter {
 			{"Kustomization Ready", soon, cluster.KustomizeController, until(d.kustomizationReady)},
 		}},
 		{"An upgrade of chart and values, in one commit", []step{
-			{"commit", soon, "", d.push(upgrade)},
+			{"commit", soon, supervisor, d.push(upgrade)},
 			{"Kustomization applied", soon, cluster.KustomizeController, until(d.kustomizationApplied)},
 			{"OCIRepository pulled", soon, cluster.SourceController, until(d.sourcePulled(secondChart))},
 			{"HelmRelease upgraded", later, cluster.HelmController, until(d.releaseDeployed(secondChart))},
@@ -62,7 +62,7 @@ func (d *demo) chapters() []chapter {
 			{"pods running", soon, cluster.ControllerManager, until(d.podsRunning)},
 		}},
 		{"A broken upgrade", []step{
-			{"commit", soon, "", d.push(broken)},
+			{"commit", soon, supervisor, d.push(broken)},
 			{"Kustomization applied", soon, cluster.KustomizeController, until(d.kustomizationApplied)},
 			{"new pods never ready", soon, cluster.ControllerManager, until(d.podsStuck)},
 			{"HelmRelease failed", later, cluster.HelmController, until(d.upgradeFailed)},
@@ -71,7 +71,7 @@ func (d *demo) chapters() []chapter {
 			{"pods running", later, cluster.ControllerManager, until(d.podsRunning)},
 		}},
 		{"The revert", []step{
-			{"commit", soon, "", d.push(revert)},
+			{"commit", soon, supervisor, d.push(revert)},
 			{"Kustomization applied", soon, cluster.KustomizeController, until(d.kustomizationApplied)},
 			{"APIGateway Ready", later, operator.ProcessName, until(d.gatewayReady)},
 			{"Kustomization Ready", soon, cluster.KustomizeController, until(d.kustomizationReady)},

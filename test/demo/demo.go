@@ -58,8 +58,7 @@ func Up(ctx context.Context, out *os.File, started time.Time) (err error) {
 		}
 	}()
 	if err := play(ctx, d.report, d.chapters()); err != nil {
-		d.explain(err)
-		return err
+		return d.explain(err)
 	}
 	complete = true
 	d.farewell()

@@ -24,7 +24,7 @@ type tool func(*cluster.Cluster, context.Context, ...string) (string, error)
 
 // command is a step that shows what a command prints.
 func (d *demo) command(within time.Duration, run tool, line ...string) step {
-	return step{"$ " + strings.Join(line, " "), within, "", func(ctx context.Context) (string, error) {
+	return step{"$ " + strings.Join(line, " "), within, cluster.APIServer, func(ctx context.Context) (string, error) {
 		out, err := run(d.cluster, ctx, line[1:]...)
 		return "\n" + out, err
 	}}
@@ -47,28 +47,24 @@ func (d *demo) farewell() {
 		d.cluster.Kubeconfig(), d.at.tools(), d.at.team(), d.at.logs()))
 }
 
-// explain says which step failed, why, what all objects say, and where there is more to read.
-func (d *demo) explain(err error) {
+// explain says why a step failed, what all objects say, and where there is more to read. It returns what there is to say
+// after that.
+func (d *demo) explain(err error) error {
 	var failed *stepError
 	if !errors.As(err, &failed) {
-		return
+		return err
 	}
 	if errors.Is(err, context.Canceled) {
-		d.report.print("\nInterrupted at: " + failed.step.name + "\n")
-		return
+		return fmt.Errorf("interrupted at the step %q", failed.step.name)
 	}
 	d.report.print("\nFAILED: " + failed.step.name + "\n")
 	d.report.text(failed.err.Error())
-	if d.client != nil {
-		d.report.print("\nWhat the objects say:\n")
-		d.report.text(d.objects())
-	}
-	d.report.print("\n")
+	d.report.print("\nWhat the objects say\n")
+	d.report.text(d.objects())
+	d.report.print("\nWhere to read on\n")
 	d.report.text(d.endedProcesses())
-	if failed.step.process != "" {
-		d.report.text("log: " + d.at.log(failed.step.process))
-	}
-	d.report.text("all logs: " + d.at.logs())
+	d.report.text(d.at.log(failed.step.process) + "\nall logs: " + d.at.logs() + "\n")
+	return fmt.Errorf("failed at the step %q", failed.step.name)
 }
 
 // kinds whose conditions tell how far a commit has come, in the order of the flow.
@@ -83,6 +79,9 @@ var kinds = []schema.GroupVersionKind{
 
 // objects shows the conditions of every object of the kinds.
 func (d *demo) objects() string {
+	if d.client == nil {
+		return "there is no cluster"
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var text strings.Builder
@@ -118,18 +117,17 @@ func indented(object unstructured.Unstructured) string {
 	return text.String()
 }
 
-// endedProcesses names the cluster's processes that are not alive though they should be.
+// endedProcesses names the cluster's processes that have ended by themselves.
 func (d *demo) endedProcesses() string {
 	state, err := cluster.ReadState(d.at.cluster())
-	if err != nil {
-		return "the cluster is not up: " + err.Error()
+	if err != nil || d.cluster == nil {
+		return "" // the cluster did not come up: the supervisor's log says all
 	}
 	var text strings.Builder
 	for _, process := range state.Processes {
-		if d.cluster == nil || d.cluster.Process(process.Name).Alive() {
-			continue
+		if !d.cluster.Process(process.Name).Alive() {
+			fmt.Fprintf(&text, "%s has ended: %s\n", process.Name, process.Log)
 		}
-		fmt.Fprintf(&text, "not alive: %s, log: %s\n", process.Name, process.Log)
 	}
 	return text.String()
 }

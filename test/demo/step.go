@@ -20,7 +20,7 @@ type chapter struct {
 type step struct {
 	name   string
 	within time.Duration
-	// process is the one whose log says more when the step fails; empty when the error says all.
+	// process is the one whose log says more when the step fails.
 	process string
 	run     action
 }
