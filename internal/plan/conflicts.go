@@ -42,25 +42,41 @@ func refuseConflicts(settings []setting, layers []layer, wrong *faults) {
 }
 
 // difference is the first place where laying the layer over a value at path would change that value: at the path itself,
-// above it (deployment: null takes deployment.replicaCount away, and a list replaces a list whole) or below it.
+// above it (deployment: null takes deployment.replicaCount away) or below it. A list replaces a list whole, so that within
+// one everything must be equal.
 func difference(path Path, value any, layer any) (at Path, by any, found bool) {
 	for i, step := range path {
+		if step.IsIndex {
+			return path[:i], layer, !holds(layer, path[i:], value)
+		}
 		node, isMap := layer.(map[string]any)
-		list, isList := layer.([]any)
-		switch {
-		case isMap && !step.IsIndex:
-			next, present := node[step.Key]
-			if !present {
-				return nil, nil, false
-			}
-			layer = next
-		case isList && step.IsIndex && step.Index < len(list):
-			layer = list[step.Index]
-		default:
+		if !isMap {
 			return path[:i], layer, true
 		}
+		next, present := node[step.Key]
+		if !present {
+			return nil, nil, false
+		}
+		layer = next
 	}
 	return overlay(path, value, layer)
+}
+
+// holds says whether a tree has just this value at the path.
+func holds(tree any, path Path, value any) bool {
+	for _, step := range path {
+		node, _ := tree.(map[string]any)
+		list, _ := tree.([]any)
+		switch {
+		case !step.IsIndex:
+			tree = node[step.Key]
+		case step.Index < len(list):
+			tree = list[step.Index]
+		default:
+			return false
+		}
+	}
+	return reflect.DeepEqual(tree, value)
 }
 
 // overlay is the first place where laying upper over lower changes lower.

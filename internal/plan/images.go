@@ -55,7 +55,11 @@ func imageError(err error) error {
 		return errors.New("a repository has no uppercase letters")
 	case errors.Is(err, reference.ErrReferenceInvalidFormat):
 		return errors.New("write it as registry/repository:tag@sha256:<64 hex digits>, where all but the repository may be left out")
+	case errors.Is(err, reference.ErrNameEmpty):
+		return errors.New("it has no repository")
+	case errors.Is(err, reference.ErrNameTooLong):
+		return errors.New("its repository has more than 255 characters")
 	default:
-		return err
+		return errors.New("its digest is not sha256: and 64 lowercase hex digits")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Values in normal form are map[string]any, []any, string, bool, nil, int64, and float64 for what has a fraction. It is
@@ -70,8 +69,6 @@ func (n *normaliser) value(at Path, decoded any) any {
 		return n.float(at, v)
 	case json.Number:
 		return n.number(at, v)
-	case time.Time:
-		return v.Format(time.RFC3339Nano)
 	case []any:
 		list := make([]any, len(v))
 		for i, element := range v {
@@ -100,6 +97,7 @@ func (n *normaliser) unsigned(at Path, v uint64) any {
 	return int64(v)
 }
 
+// float refuses the two ends as well: an integer just beyond them has been rounded to them.
 func (n *normaliser) float(at Path, v float64) any {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -107,7 +105,7 @@ func (n *normaliser) float(at Path, v float64) any {
 		return nil
 	case v != math.Trunc(v):
 		return v
-	case v < math.MinInt64 || v >= math.MaxInt64:
+	case v <= math.MinInt64 || v >= math.MaxInt64:
 		n.wrong(at, outsideInt64)
 		return nil
 	}

@@ -1,0 +1,151 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const withConfig = "spec: {configRef: {name: orders-values}}"
+
+// The wanted values are also what sigs.k8s.io/yaml, and so Helm, makes of each document.
+func TestConfigIsReadAsHelmReadsAValuesFile(t *testing.T) {
+	for name, c := range map[string]struct{ document, want string }{
+		"words of YAML 1.1 are booleans": {
+			"a: yes\nb: no\nc: on\nd: Off\ne: y\nf: true\n",
+			`{"a":true,"b":false,"c":true,"d":false,"e":true,"f":true}`,
+		},
+		"words in quotes are text":              {"a: \"yes\"\nb: 'on'\nc: \"0644\"\n", `{"a":"yes","b":"on","c":"0644"}`},
+		"numbers of YAML 1.1":                   {"a: 0644\nb: 0x1F\nc: 1_000\nd: 0b11\ne: 08\nf: 0o17\n", `{"a":420,"b":31,"c":1000,"d":3,"e":8,"f":15}`},
+		"whole floats become integers":          {"a: 1.0\nb: 1e3\nc: 1.5\nd: -0.0\n", `{"a":1,"b":1000,"c":1.5,"d":0}`},
+		"dates stay text":                       {"a: 2026-11-01\nb: 2026-11-01T00:00:00Z\n", `{"a":"2026-11-01","b":"2026-11-01T00:00:00Z"}`},
+		"times of day stay text":                {"a: 1:30\n", `{"a":"1:30"}`},
+		"nulls stay":                            {"a: null\nb: ~\nc:\n", `{"a":null,"b":null,"c":null}`},
+		"keys become text":                      {"1: a\ntrue: b\n1.5: c\n", `{"1":"a","1.5":"c","true":"b"}`},
+		"anchors, aliases and merges":           {"a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n", `{"a":{"b":1},"c":{"b":1},"d":{"b":1,"e":2}}`},
+		"tags":                                  {"a: !!str 1\nb: !!binary aGVsbG8=\nc: !!int '1'\nd: !!timestamp 2026-11-01\n", `{"a":"1","b":"hello","c":1,"d":"2026-11-01"}`},
+		"JSON":                                  {`{"a": [1, {"b": null}]}`, `{"a":[1,{"b":null}]}`},
+		"a marker before the only document":     {"# values\n---\na: 1\n", `{"a":1}`},
+		"a marker after it, and nothing else":   {"a: 1\n---\n# nothing\n", `{"a":1}`},
+		"an end of the document":                {"---\na: 1\n...\n", `{"a":1}`},
+		"text that looks like a marker":         {"a: |\n  ---\n  b\n", "{\"a\":\"---\\nb\\n\"}"},
+		"an empty document":                     {"", ""},
+		"comments alone":                        {"# nothing\n\n", ""},
+		"an empty map":                          {"{}\n", ""},
+		"a null document":                       {"null\n", ""},
+		"text in other scripts, and emphasised": {"a: \"é\\u00e9 \\U0001F600\"\n", `{"a":"éé 😀"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, valuesOf(t, "{}", withConfig, c.document))
+			if c.want == "" {
+				return
+			}
+			helms, err := yaml.YAMLToJSON([]byte(c.document))
+			require.NoError(t, err)
+			require.JSONEq(t, string(helms), c.want)
+		})
+	}
+}
+
+func TestIntegersOfAConfigAreKeptExactly(t *testing.T) {
+	require.Equal(t, `{"beyondFloat":9007199254740993,"least":-9223372036854775808,"most":9223372036854775807}`,
+		valuesOf(t, "{}", withConfig, "most: 9223372036854775807\nleast: -9223372036854775808\nbeyondFloat: 9007199254740993\n"))
+}
+
+func TestConfigsThatCannotBeReadAreRefused(t *testing.T) {
+	const rounded = ": the API server would round this integer, which does not fit 64 bits; put it in quotes"
+	for name, c := range map[string]struct {
+		document string
+		want     []string
+	}{
+		"duplicate keys": {
+			"a: 1\nb: {c: 1,\n  c: 2}\na: 2\n",
+			[]string{`line 3: key "c" already set in map`, `line 4: key "a" already set in map`},
+		},
+		"keys that are one in JSON": {
+			"x:\n  1: a\n  \"1\": b\n",
+			[]string{"x.1: is set twice"},
+		},
+		"no YAML":                            {"a: 1\n b: 2\n", []string{"line 2: mapping values are not allowed in this context"}},
+		"a tab":                              {"a:\n\tb: 1\n", []string{"line 2: found character that cannot start any token"}},
+		"an unknown anchor":                  {"a: *b\n", []string{"unknown anchor 'b' referenced"}},
+		"no UTF-8":                           {"a: \xff\n", []string{"invalid leading UTF-8 octet"}},
+		"a list":                             {"- a\n", []string{"a list is not a map, and values are one"}},
+		"text":                               {"values\n", []string{"a string is not a map, and values are one"}},
+		"a number":                           {"5\n", []string{"a number is not a map, and values are one"}},
+		"a number out of range":              {"18446744073709551616\n", []string{rounded[2:]}},
+		"two documents":                      {"a: 1\n---\nb: 1\n", []string{"line 2: another document begins, and values are one"}},
+		"a second document of another kind":  {"---\n# first\na: 1\n\n--- # second\n- b\n", []string{"line 5: another document begins, and values are one"}},
+		"a second document that is broken":   {"a: 1\n---\n{\n", []string{"line 2: another document begins, and values are one"}},
+		"a second document without a marker": {"a: 1\n...\n# second\nb: 1\n", []string{"line 4: another document begins, and values are one"}},
+		"a second document after an empty first one": {"---\n---\na: 1\n", []string{"line 2: another document begins, and values are one"}},
+		"integers outside int64": {
+			"a:\n  b: [1, 9223372036854775808]\nc: 18446744073709551616\nd: -9223372036854775809\n\"e.f\": 1e19\n",
+			[]string{"a.b[1]" + rounded, "c" + rounded, "d" + rounded, `e\.f` + rounded},
+		},
+		"what JSON has no word for": {
+			"a: .inf\nb: .nan\n~: 1\n",
+			[]string{"a key here is neither a string nor a number nor a boolean", "a: JSON cannot express this number", "b: JSON cannot express this number"},
+		},
+		"aliases without end": {
+			"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
+				"e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n",
+			[]string{"document contains excessive aliasing"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, "{}", withConfig)
+			in.Config = aConfig(c.document)
+			for i := range c.want {
+				c.want[i] = "InvalidConfig spec.configRef.name: ConfigMap team/orders-values, key values.yaml, " + c.want[i]
+			}
+			require.Equal(t, c.want, refusal(t, in))
+		})
+	}
+}
+
+func TestAConfigThatIsNotThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		config *corev1.ConfigMap
+		want   string
+	}{
+		"no ConfigMap": {nil, "ConfigMap team/orders-values does not exist"},
+		"no such key": {
+			&corev1.ConfigMap{Data: map[string]string{"values.yml": "", "config.yaml": ""}},
+			"ConfigMap team/orders-values has no key values.yaml under data; it has: config.yaml, values.yml",
+		},
+		"no key at all": {
+			&corev1.ConfigMap{BinaryData: map[string][]byte{"values.yaml": []byte("a: 1")}},
+			"ConfigMap team/orders-values has no key values.yaml under data; it has: none",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, "{}", withConfig)
+			in.Config = c.config
+			require.Equal(t, []string{"ConfigNotFound spec.configRef.name: " + c.want}, refusal(t, in))
+		})
+	}
+}
+
+func TestAConfigThatNobodyNamesIsNotRead(t *testing.T) {
+	in := input(t, "{}", "{}")
+	in.Config = aConfig("a: 1")
+	require.Nil(t, made(t, in).Release.Values)
+}
+
+// What is read back from the API server must encode to the same bytes, or an unchanged object would be written for ever.
+func TestEncodedValuesDecodeAndEncodeToTheSameBytes(t *testing.T) {
+	document := "a: 1.0\nb: 0.1\nc: 1e-7\nd: 123456789.125\ne: 9007199254740993\nf: \"<é\\u2028>\"\ng: [{}, [], null]\n"
+	once := valuesOf(t, "{}", withConfig, document)
+	var decoded any
+	require.NoError(t, json.Unmarshal([]byte(once), &decoded))
+	again := string(encode(decodeObject("", []byte(once), &faults{})))
+	require.Equal(t, once, again)
+	require.Equal(t, "{\"a\":1,\"b\":0.1,\"c\":1e-7,\"d\":123456789.125,\"e\":9007199254740993,\"f\":\"<é\\u2028>\",\"g\":[{},[],null]}", once)
+}
