@@ -1,0 +1,172 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fluxstatus_test
+
+import (
+	"reflect"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+)
+
+func TestObserveWithoutARelease(t *testing.T) {
+	unknown := fluxstatus.Statement{Status: "Unknown"}
+	for what, c := range map[string]struct {
+		in   fluxstatus.Input
+		want fluxstatus.Observation
+	}{
+		"nothing is wanted and nothing is there": {
+			fluxstatus.Input{},
+			fluxstatus.Observation{Source: fluxstatus.Source{Ready: unknown}, Ready: unknown},
+		},
+		"nothing is there yet: the chart's digest is unknown, and with it what is desired": {
+			fluxstatus.Input{Desired: desired()},
+			fluxstatus.Observation{Source: fluxstatus.Source{Ready: unknown}, Ready: unknown},
+		},
+		"the source is there, the HelmRelease is not": {
+			fluxstatus.Input{Desired: desired(), Source: readySource()},
+			seen(func(o *fluxstatus.Observation) { o.Exists, o.Carries, o.Attempt = false, false, "" }),
+		},
+	} {
+		t.Run(what, func(t *testing.T) { compare(t, fluxstatus.Observe(c.in), c.want) })
+	}
+}
+
+func TestObserveWhetherTheDesiredSpecIsCarried(t *testing.T) {
+	unseen := func(carries bool) fluxstatus.Observation {
+		return seen(func(o *fluxstatus.Observation) { o.Carries, o.Activity = carries, fluxstatus.Unseen })
+	}
+	for what, c := range map[string]struct {
+		hr   *helmv2.HelmRelease
+		want fluxstatus.Observation
+	}{
+		"it is": {release(1), unseen(true)},
+		"its values are spelled otherwise": {
+			release(1, func(hr *helmv2.HelmRelease) {
+				hr.Spec.Values = &apiextensionsv1.JSON{Raw: []byte(`{ "replicas": 3.0 }`)}
+			}),
+			unseen(true),
+		},
+		"a field was added by hand": {
+			release(1, func(hr *helmv2.HelmRelease) { hr.Spec.ServiceAccountName = "admin" }), unseen(false),
+		},
+		"it points at another source": {
+			release(1, func(hr *helmv2.HelmRelease) { hr.Spec.ChartRef.Name = "wso2-00000000" }), unseen(false),
+		},
+		"it is suspended, which is not ours to decide": {
+			release(1, suspend),
+			seen(func(o *fluxstatus.Observation) { o.Suspended, o.Activity = true, fluxstatus.Idle }),
+		},
+		"it is being deleted: it does not stay": {
+			release(1, func(hr *helmv2.HelmRelease) { hr.DeletionTimestamp = &noon }),
+			seen(func(o *fluxstatus.Observation) { o.Carries, o.Deleting, o.Activity = false, true, fluxstatus.Unseen }),
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: c.hr, Source: readySource()}), c.want)
+		})
+	}
+}
+
+func TestObserveRequests(t *testing.T) {
+	hr := release(1, func(hr *helmv2.HelmRelease) {
+		hr.Annotations = map[string]string{"reconcile.fluxcd.io/requestedAt": "b", "reconcile.fluxcd.io/forceAt": "b"}
+		hr.Status.LastHandledReconcileAt, hr.Status.LastHandledForceAt = "a", "b"
+	})
+	want := seen(func(o *fluxstatus.Observation) {
+		o.Activity, o.Attempt = fluxstatus.Unseen, "0//b"
+		o.RequestedAt, o.HandledRequestAt, o.ForceAt, o.HandledForceAt = "b", "a", "b", "b"
+	})
+	compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: hr, Source: readySource()}), want)
+}
+
+func TestObserveSource(t *testing.T) {
+	pullFailed := "failed to determine artifact digest: GET https://registry.example.com/v2/charts/gateway/manifests/1.3.0: MANIFEST_UNKNOWN"
+	failedPull := sourceCondition("Ready", "False", "OCIArtifactPullFailed", pullFailed)
+	noArtifact := func(s *sourcev1.OCIRepository) { s.Status.Artifact = nil }
+	never := func(s *sourcev1.OCIRepository) { s.Status.ObservedGeneration = -1 }
+	edited := func(s *sourcev1.OCIRepository) { s.Generation = 2 }
+	whole := func(set func(*fluxstatus.Source)) fluxstatus.Source {
+		s := fluxstatus.Source{Exists: true, Usable: true, Revision: "1.2.0@" + digest, Digest: digest, Ready: fluxstatus.Statement{Status: "Unknown"}}
+		set(&s)
+		return s
+	}
+	without := func(ready fluxstatus.Statement) fluxstatus.Source {
+		return fluxstatus.Source{Exists: true, Ready: ready}
+	}
+	for what, c := range map[string]struct {
+		source    *sourcev1.OCIRepository
+		known     string
+		want      fluxstatus.Source
+		refreshes bool
+	}{
+		"it is new": {source(never, noArtifact), "", without(fluxstatus.Statement{Status: "Unknown"}), false},
+		"it is pulled for the first time": {
+			source(never, noArtifact, sourceCondition("Ready", "Unknown", "Progressing", "building artifact: new revision")), "",
+			without(says("Unknown", "Progressing", "building artifact: new revision")), false,
+		},
+		"its tag does not exist": {
+			source(never, noArtifact, failedPull), "", without(says("False", "OCIArtifactPullFailed", pullFailed)), false,
+		},
+		"it is ready": {readySource(), "", seen(func(*fluxstatus.Observation) {}).Source, true},
+		"the registry is down: the artifact serves all the same": {
+			source(failedPull), "",
+			whole(func(s *fluxstatus.Source) { s.Ready = says("False", "OCIArtifactPullFailed", pullFailed) }), false,
+		},
+		"somebody edited its tag to one that does not exist: the artifact is that of the old spec": {
+			source(edited, failedPull), "",
+			whole(func(s *fluxstatus.Source) {
+				s.Ready, s.Usable = says("False", "OCIArtifactPullFailed", pullFailed), false
+			}), false,
+		},
+		"somebody suspended it: helm-controller waits for the new generation": {
+			source(sourceCondition("Ready", "True", "Succeeded", "stored"), edited), "",
+			whole(func(s *fluxstatus.Source) {
+				s.Ready = fluxstatus.Statement{Status: "True", Reason: "Succeeded", Message: "stored"}
+				s.Usable = false
+			}), false,
+		},
+		"it is stalled": {
+			source(sourceCondition("Ready", "False", "URLInvalid", "no scheme"), sourceCondition("Stalled", "True", "URLInvalid", "no scheme")), "",
+			whole(func(s *fluxstatus.Source) { s.Ready, s.Usable = says("False", "URLInvalid", "no scheme"), false }), false,
+		},
+		"its artifact is lost: the last known revision stands in": {
+			source(noArtifact, sourceCondition("Ready", "Unknown", "Progressing", "building artifact: disappeared from storage")), "1.2.0@" + digest,
+			whole(func(s *fluxstatus.Source) {
+				s.Ready, s.Usable = says("Unknown", "Progressing", "building artifact: disappeared from storage"), false
+			}), false,
+		},
+		"it was deleted by hand: the last known revision stands in": {
+			nil, "1.2.0@" + digest, whole(func(s *fluxstatus.Source) { s.Exists, s.Usable = false, false }), false,
+		},
+		"its artifact is newer than the last known revision": {
+			readySource(), "1.1.0@" + older, seen(func(*fluxstatus.Observation) {}).Source, true,
+		},
+		"it is a digest without a tag": {
+			source(func(s *sourcev1.OCIRepository) { s.Status.Artifact.Revision = digest }), "",
+			whole(func(s *fluxstatus.Source) { s.Revision = digest }), false,
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			got := fluxstatus.Observe(fluxstatus.Input{Source: c.source, KnownRevision: c.known}).Source
+			if got != c.want || got.Refreshes() != c.refreshes {
+				t.Errorf("got %+v, refreshes %v\nwant %+v, refreshes %v", got, got.Refreshes(), c.want, c.refreshes)
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, got, want fluxstatus.Observation) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		a, _ := yaml.Marshal(got)
+		b, _ := yaml.Marshal(want)
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+}
