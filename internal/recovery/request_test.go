@@ -1,0 +1,160 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+	"github.com/sluice-gateway/sluice/internal/recovery"
+)
+
+const (
+	requestedAt = "reconcile.fluxcd.io/requestedAt"
+	forceAt     = "reconcile.fluxcd.io/forceAt"
+	resetAt     = "reconcile.fluxcd.io/resetAt"
+	token       = "2026-11-03T12:00:00Z"
+)
+
+var (
+	forced  = recovery.Request{Annotations: map[string]string{requestedAt: token, forceAt: token}}
+	nothing = recovery.Request{}
+)
+
+// asked is a gateway that people asked something of, and what was handed on before.
+func asked(annotations map[string]string, handled string) recovery.Input {
+	return recovery.Input{
+		Annotations: annotations,
+		Status:      v1alpha1.APIGatewayStatus{LastHandledReconcileAt: handled},
+		Observation: resting("1", nil),
+		Now:         noon,
+	}
+}
+
+// due is a gateway whose next round starts then.
+func due(next *metav1.Time) recovery.Input {
+	return recovery.Input{
+		Status:      v1alpha1.APIGatewayStatus{Failures: 1, LastFailure: failed("1", "timeout", at(-time.Minute)), NextRetryTime: next},
+		Observation: resting("1", &fluxstatus.Failure{Reason: "UpgradeFailed", Message: "timeout"}),
+		Now:         noon,
+	}
+}
+
+func but(in recovery.Input, set func(*fluxstatus.Observation)) recovery.Input {
+	set(&in.Observation)
+	return in
+}
+
+func TestPeoplesRequests(t *testing.T) {
+	all := map[string]string{requestedAt: "now", forceAt: "now", resetAt: "now"}
+	on := func(annotations map[string]string) recovery.Request {
+		return recovery.Request{Annotations: annotations, Handled: annotations[requestedAt]}
+	}
+	plain := map[string]string{requestedAt: "now"}
+	for what, c := range map[string]struct {
+		in   recovery.Input
+		want recovery.Request
+	}{
+		"nobody asks":                        {asked(nil, ""), nothing},
+		"a request is handed on":             {asked(plain, "before"), on(plain)},
+		"with force and reset":               {asked(all, ""), on(all)},
+		"but not with an older force":        {asked(map[string]string{requestedAt: "now", forceAt: "before"}, ""), on(plain)},
+		"once":                               {asked(all, "now"), nothing},
+		"other annotations are not ours":     {asked(map[string]string{"team": "a", forceAt: "now"}, ""), nothing},
+		"also while it is suspended":         {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Suspended = true }), on(plain)},
+		"also while it carries another spec": {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Carries = false }), on(plain)},
+		"also while a prerequisite fails":    {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Blocked }), on(plain)},
+		"not while a Helm action runs":       {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Acting }), nothing},
+		"not while one may start":            {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Preparing }), nothing},
+		"not before Flux has seen the spec":  {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Unseen }), nothing},
+		"not while another one is pending": {
+			but(asked(plain, ""), func(o *fluxstatus.Observation) { o.RequestedAt, o.HandledRequestAt = "b", "a" }), nothing,
+		},
+		"over one that waits for the end of a suspension: the newest counts": {
+			but(asked(plain, ""), func(o *fluxstatus.Observation) { o.RequestedAt, o.HandledRequestAt, o.Suspended = "b", "a", true }), on(plain),
+		},
+		"an annotation that somebody took away is not pending": {
+			but(asked(plain, ""), func(o *fluxstatus.Observation) { o.HandledRequestAt = "a" }), on(plain),
+		},
+		"not without a HelmRelease":        {but(asked(plain, ""), func(o *fluxstatus.Observation) { *o = fluxstatus.Observation{} }), nothing},
+		"not of one that is being deleted": {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Deleting = true }), nothing},
+		"before a round that is due": {
+			func() recovery.Input { in := due(&noon); in.Annotations = plain; return in }(), on(plain),
+		},
+	} {
+		t.Run(what, func(t *testing.T) { check(t, c.in, c.want) })
+	}
+}
+
+func TestRounds(t *testing.T) {
+	canceled := func(o *fluxstatus.Observation) { o.Failure = &fluxstatus.Failure{Canceled: true} }
+	for what, c := range map[string]struct {
+		in   recovery.Input
+		want recovery.Request
+	}{
+		"nothing is scheduled":   {due(nil), nothing},
+		"a round is due":         {due(&noon), forced},
+		"a round is overdue":     {due(at(-time.Hour)), forced},
+		"a round is not due yet": {due(at(90 * time.Second)), recovery.Request{After: 90 * time.Second}},
+		"Flux waits after a template that does not render": {
+			but(due(&noon), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Waiting }), forced,
+		},
+		"Flux has retries left":       {but(due(&noon), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Retrying }), nothing},
+		"a prerequisite fails":        {but(due(&noon), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Blocked }), nothing},
+		"a Helm action runs":          {but(due(&noon), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Acting }), nothing},
+		"it is suspended":             {but(due(&noon), func(o *fluxstatus.Observation) { o.Suspended = true }), nothing},
+		"another spec is carried":     {but(due(&noon), func(o *fluxstatus.Observation) { o.Carries = false }), nothing},
+		"the last request is pending": {but(due(&noon), func(o *fluxstatus.Observation) { o.RequestedAt = token }), nothing},
+		"the last one was interrupted: the next starts at once": {
+			but(due(at(time.Hour)), canceled), forced,
+		},
+		"an interrupted one is not repeated while Flux repeats it": {
+			but(but(due(nil), canceled), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Retrying }), nothing,
+		},
+	} {
+		t.Run(what, func(t *testing.T) { check(t, c.in, c.want) })
+	}
+}
+
+// TestRollbackOfUnknownContents: Flux speaks of success, and a rollback made what runs.
+func TestRollbackOfUnknownContents(t *testing.T) {
+	unknown := func(failures int64, recorded string) recovery.Input {
+		in := asked(nil, "")
+		in.Status.Failures = failures
+		in.Status.Release = &v1alpha1.ReleaseStatus{DesiredHash: recorded}
+		in.Observation.Attempted = true
+		in.Observation.Ready.Status = metav1.ConditionTrue
+		in.Observation.Latest = &helmv2.Snapshot{Version: 7, Status: "deployed", Action: "rollback"}
+		return in
+	}
+	unrecorded := unknown(0, "")
+	unrecorded.Status.Release = nil
+	for what, c := range map[string]struct {
+		in   recovery.Input
+		want recovery.Request
+	}{
+		"no success is on record: one upgrade settles it": {unknown(0, ""), forced},
+		"there is no record at all":                       {unrecorded, forced},
+		"that upgrade failed: rounds go on as scheduled":  {unknown(1, ""), nothing},
+		"a success is on record":                          {unknown(0, "a"), nothing},
+		"an upgrade made it":                              {but(unknown(0, ""), func(o *fluxstatus.Observation) { o.Latest.Action = "upgrade" }), nothing},
+		"the wanted chart has not been attempted":         {but(unknown(0, ""), func(o *fluxstatus.Observation) { o.Attempted = false }), nothing},
+		"Flux does not speak of success":                  {but(unknown(0, ""), func(o *fluxstatus.Observation) { o.Ready.Status = "False" }), nothing},
+	} {
+		t.Run(what, func(t *testing.T) { check(t, c.in, c.want) })
+	}
+}
+
+func check(t *testing.T, in recovery.Input, want recovery.Request) {
+	t.Helper()
+	if got := recovery.NextRequest(in); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
