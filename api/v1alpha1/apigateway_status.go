@@ -49,7 +49,7 @@ type APIGatewayStatus struct {
 type SourceStatus struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
-	// Revision of the artifact, <tag>@<digest>; empty while there is none.
+	// Revision of the artifact, <tag>@<digest>, or the last one known; empty when there never was one.
 	// +optional
 	Revision string `json:"revision,omitempty"`
 }
@@ -107,7 +107,7 @@ type FailureStatus struct {
 	// Attempt identifies it: the HelmRelease's generation, chart digest and force request.
 	// +optional
 	Attempt string `json:"attempt,omitempty"`
-	// Time when Sluice saw it.
+	// Time when Flux had finished with it, remediation included: the wait for the next attempt begins. Absent until then.
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
 }
