@@ -90,7 +90,7 @@ func TestTenGatewaysShareOneSource(t *testing.T) {
 	w := newWorld(t)
 	var all []string
 	for i := range 10 {
-		all = append(all, manifest(w.ns, fmt.Sprintf("web-%d", i), "className: "+w.class+"\nvalues: {n: "+fmt.Sprint(i)+"}"))
+		all = append(all, manifest(w.ns, fmt.Sprintf("web-%d", i), "className: "+w.class+"\nvalues: {size: "+fmt.Sprint(i)+"}"))
 	}
 	w.apply(strings.Join(all, "---\n"))
 	for i := range 10 {
