@@ -8,190 +8,188 @@ import (
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+	flux "github.com/sluice-gateway/sluice/internal/fluxstatus/fluxtest"
 )
 
-const attempt = "2/" + digest + "/"
+const (
+	canceled     = "Helm upgrade failed for release apis/orders with chart gateway@1.2.0: context canceled"
+	testFailed   = "Helm test failed for release apis/orders.v6 with chart gateway@1.2.0: probe"
+	newRequest   = "New reconciliation triggered by HelmRelease/team-a/orders"
+	inProgress   = "reconciliation in progress"
+	accessDenied = "can't access 'OCIRepository/charts/gateway'"
+)
 
-// TestObserveFailures: the HelmRelease's second generation was attempted, and what came of it.
+// What Ready and Released say after an attempt at the second generation.
+var (
+	failed      = flux.Parts(flux.Ready("False", "UpgradeFailed", flux.UpgradeFailed), flux.Released("False", "UpgradeFailed", flux.UpgradeFailed))
+	rolledBack  = flux.Parts(flux.Ready("False", "RollbackSucceeded", flux.RollbackSucceeded), flux.Remediated())
+	releaseFail = flux.Released("False", "UpgradeFailed", flux.UpgradeFailed)
+	stalled     = flux.Parts(flux.Observed(2), flux.Stalled("RetriesExceeded"))
+
+	saysFailed     = says("False", "UpgradeFailed", flux.UpgradeFailed)
+	saysRolledBack = says("False", "RollbackSucceeded", flux.RollbackSucceeded)
+)
+
+// busy is Flux at something, not done with the second generation; idle is done with it, and stalled.
+func busy(activity fluxstatus.Activity, reconciling string, ready fluxstatus.Statement) fluxstatus.Observation {
+	return fluxstatus.Observation{Activity: activity, Reconciling: reconciling, Ready: ready}
+}
+
+func idle(ready fluxstatus.Statement) fluxstatus.Observation {
+	return fluxstatus.Observation{Activity: fluxstatus.Idle, Observed: true, Stalled: true, Ready: ready}
+}
+
+// TestObserveFailures: the HelmRelease's second generation was attempted; what has come of it?
 func TestObserveFailures(t *testing.T) {
-	upgradeFailed := fluxstatus.Failure{Reason: "UpgradeFailed", Message: upgradeMessage}
-	releasedFalse := released("False", "UpgradeFailed", upgradeMessage)
-	remediated := condition(helmv2.RemediatedCondition, "True", "RollbackSucceeded", rollbackMessage)
-	rolledBack := []part{attempted(2), observed(2), ready("False", "RollbackSucceeded", rollbackMessage), remediated, releasedFalse, stalled("RetriesExceeded")}
-	parts := func(base []part, more ...part) []part { return append(append([]part(nil), base...), more...) }
+	upgradeFailed := &fluxstatus.Failure{Reason: "UpgradeFailed", Message: flux.UpgradeFailed}
 	for what, c := range map[string]struct {
-		parts []part
-		want  func(*fluxstatus.Observation)
+		parts   flux.Part
+		want    fluxstatus.Observation
+		failure *fluxstatus.Failure
 	}{
 		"the upgrade runs": {
-			[]part{attempted(2), observed(1), reconciling(runningUpgrade), ready("Unknown", "Progressing", runningUpgrade)},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Acting, runningUpgrade
-				o.Ready = says("Unknown", "Progressing", runningUpgrade)
-			},
+			flux.Parts(flux.Reconciling(flux.RunningUpgrade), flux.Ready("Unknown", "Progressing", flux.RunningUpgrade)),
+			busy(fluxstatus.Acting, flux.RunningUpgrade, says("Unknown", "Progressing", flux.RunningUpgrade)), nil,
 		},
 		"the upgrade failed and the rollback runs": {
-			[]part{attempted(2), observed(1), reconciling(runningRollback), ready("False", "UpgradeFailed", upgradeMessage), releasedFalse},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Acting, runningRollback
-				o.Ready = says("False", "UpgradeFailed", upgradeMessage)
-				o.Failure = &upgradeFailed
-			},
-		},
-		"it was rolled back, and Flux rests": {
-			rolledBack,
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed, o.Stalled = fluxstatus.Idle, true, true
-				o.Ready = says("False", "RollbackSucceeded", rollbackMessage)
-				o.RolledBack, o.Failure = true, &upgradeFailed
-			},
-		},
-		"it was rolled back, and Flux has retries left": {
-			[]part{attempted(2), observed(1), ready("False", "RollbackSucceeded", rollbackMessage), remediated, releasedFalse,
-				condition("Reconciling", "True", "ProgressingWithRetry", rollbackMessage)},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Retrying, rollbackMessage
-				o.Ready = says("False", "RollbackSucceeded", rollbackMessage)
-				o.RolledBack, o.Failure = true, &upgradeFailed
-			},
-		},
-		"and is about to use one: Ready still speaks of the rollback": {
-			[]part{attempted(2), observed(1), ready("False", "RollbackSucceeded", rollbackMessage), remediated, releasedFalse, reconciling(prerequisites)},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Preparing, prerequisites
-				o.Ready = says("False", "RollbackSucceeded", rollbackMessage)
-				o.RolledBack, o.Failure = true, &upgradeFailed
-			},
-		},
-		"with strategy Retry Flux waits": {
-			[]part{attempted(2), observed(2), ready("False", "UpgradeFailed", upgradeMessage), releasedFalse, failures(3),
-				condition("Reconciling", "True", "ProgressingWithRetry", "retrying after 1m0s")},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling, o.Observed, o.FluxFailures = fluxstatus.Waiting, "retrying after 1m0s", true, 3
-				o.Ready = says("False", "UpgradeFailed", upgradeMessage)
-				o.Failure = &upgradeFailed
-			},
-		},
-		"a template does not render: the condition stays, and Flux tries again ever more seldom": {
-			[]part{attempted(2), observed(1), reconciling(runningUpgrade), ready("False", "UpgradeFailed", upgradeMessage), releasedFalse,
-				history(snapshot(5, "deployed", "upgrade"))},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Waiting, runningUpgrade
-				o.Ready = says("False", "UpgradeFailed", upgradeMessage)
-				o.Failure = &upgradeFailed
-				o.History = []*helmv2.Snapshot{snapshot(5, "deployed", "upgrade")}
-				o.Latest = o.History[0]
-			},
-		},
-		"the upgrade has just failed with a revision: the rollback follows at once": {
-			[]part{attempted(2), observed(1), reconciling(runningUpgrade), ready("False", "UpgradeFailed", upgradeMessage), releasedFalse,
-				history(young(snapshot(6, "failed", "upgrade")))},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Acting, runningUpgrade
-				o.Ready = says("False", "UpgradeFailed", upgradeMessage)
-				o.Failure = &upgradeFailed
-				o.History = []*helmv2.Snapshot{young(snapshot(6, "failed", "upgrade"))}
-				o.Latest = o.History[0]
-			},
-		},
-		"the spec changed while the upgrade waited: the failure is that of the generation before": {
-			[]part{attempted(1), observed(1), reconciling(runningRollback), ready("False", "UpgradeFailed", upgradeMessage), releasedFalse},
-			func(o *fluxstatus.Observation) {
-				o.Attempted, o.Attempt = false, "1/"+digest+"/"
-				o.Activity, o.Reconciling = fluxstatus.Acting, runningRollback
-				o.Ready = says("False", "UpgradeFailed", upgradeMessage)
-			},
-		},
-		"the spec changed while Flux waited to retry": {
-			[]part{attempted(1), observed(1), ready("False", "UpgradeFailed", upgradeMessage), ofGeneration(1),
-				condition("Reconciling", "True", "ProgressingWithRetry", "retrying after 1m0s"), ofGeneration(1)},
-			func(o *fluxstatus.Observation) {
-				o.Attempted, o.Attempt = false, "1/"+digest+"/"
-				o.Activity, o.Reconciling = fluxstatus.Unseen, "retrying after 1m0s"
-				o.Ready = fluxstatus.Statement{Status: "False", Reason: "UpgradeFailed", Message: upgradeMessage}
-			},
-		},
-		"the action was interrupted, and rolled back": {
-			[]part{attempted(2), observed(2), ready("False", "RollbackSucceeded", rollbackMessage), remediated, stalled("RetriesExceeded"),
-				released("False", "UpgradeFailed", "Helm upgrade failed for release apis/orders with chart gateway@1.2.0: context canceled")},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed, o.Stalled = fluxstatus.Idle, true, true
-				o.Ready = says("False", "RollbackSucceeded", rollbackMessage)
-				o.RolledBack = true
-				o.Failure = &fluxstatus.Failure{
-					Reason: "UpgradeFailed", Message: "Helm upgrade failed for release apis/orders with chart gateway@1.2.0: context canceled", Canceled: true,
-				}
-			},
-		},
-		"health checks were canceled by a request, and the next look begins": {
-			[]part{attempted(2), observed(1), ready("False", "HealthCheckCanceled", "New reconciliation triggered by HelmRelease/team-a/orders"), releasedFalse, reconciling(prerequisites)},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Preparing, prerequisites
-				o.Ready = says("False", "HealthCheckCanceled", "New reconciliation triggered by HelmRelease/team-a/orders")
-			},
-		},
-		"a test failed, and the release was rolled back": {
-			[]part{attempted(2), observed(2), ready("False", "RollbackSucceeded", rollbackMessage), remediated, stalled("RetriesExceeded"),
-				released("True", "UpgradeSucceeded", "Helm upgrade succeeded"), condition("TestSuccess", "False", "TestFailed", "Helm test failed: probe")},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed, o.Stalled = fluxstatus.Idle, true, true
-				o.Ready = says("False", "RollbackSucceeded", rollbackMessage)
-				o.RolledBack, o.Failure = true, &fluxstatus.Failure{Reason: "TestFailed", Message: "Helm test failed: probe"}
-				o.Mirrored = release(2, condition("TestSuccess", "False", "TestFailed", "Helm test failed: probe")).Status.Conditions
-			},
+			flux.Parts(flux.Reconciling(flux.RunningRollback), failed),
+			busy(fluxstatus.Acting, flux.RunningRollback, saysFailed), upgradeFailed,
 		},
 		"the rollback failed": {
-			[]part{attempted(2), observed(2), ready("False", "RollbackFailed", "Helm rollback failed: timeout"), releasedFalse, stalled("RetriesExceeded")},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed, o.Stalled = fluxstatus.Idle, true, true
-				o.Ready = says("False", "RollbackFailed", "Helm rollback failed: timeout")
-				o.Failure = &fluxstatus.Failure{Reason: "RollbackFailed", Message: "Helm rollback failed: timeout"}
-			},
+			flux.Parts(flux.Ready("False", "RollbackFailed", "Helm rollback failed: timeout"), releaseFail, stalled),
+			idle(says("False", "RollbackFailed", "Helm rollback failed: timeout")),
+			&fluxstatus.Failure{Reason: "RollbackFailed", Message: "Helm rollback failed: timeout"},
 		},
-		"a dependency was not ready since, and hides what Ready said": {
-			parts(rolledBack[:2], ready("Unknown", "Progressing", "reconciliation in progress"), remediated, releasedFalse, stalled("RetriesExceeded")),
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed, o.Stalled = fluxstatus.Idle, true, true
-				o.Ready = says("Unknown", "Progressing", "reconciliation in progress")
-				o.RolledBack, o.Failure = true, &fluxstatus.Failure{Reason: "UpgradeFailed", Message: upgradeMessage, Earlier: true}
-			},
+		"a template does not render: the condition stays, and Flux tries again ever more seldom": {
+			flux.Parts(flux.Reconciling(flux.RunningUpgrade), failed),
+			busy(fluxstatus.Waiting, flux.RunningUpgrade, saysFailed), upgradeFailed,
+		},
+		"a template of the first install does not render": {
+			flux.Parts(flux.Reconciling(flux.RunningInstall), flux.Ready("False", "InstallFailed", flux.InstallFailed)),
+			busy(fluxstatus.Waiting, flux.RunningInstall, says("False", "InstallFailed", flux.InstallFailed)),
+			&fluxstatus.Failure{Reason: "InstallFailed", Message: flux.InstallFailed},
+		},
+		"with strategy Retry Flux waits": {
+			flux.Parts(failed, flux.Retrying(flux.RetryingAfter)),
+			busy(fluxstatus.Waiting, flux.RetryingAfter, saysFailed), upgradeFailed,
+		},
+		"health checks were canceled by a request, and the next look begins": {
+			flux.Parts(flux.Ready("False", "HealthCheckCanceled", newRequest), releaseFail, flux.Reconciling(flux.Prerequisites)),
+			busy(fluxstatus.Preparing, flux.Prerequisites, says("False", "HealthCheckCanceled", newRequest)), nil,
 		},
 		"a reference is not allowed, which is no failed release though one failed before": {
-			parts(rolledBack[:2], ready("False", "AccessDenied", "cross-namespace references"), remediated, releasedFalse, stalled("AccessDenied")),
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed, o.Stalled = fluxstatus.Idle, true, true
-				o.Ready = says("False", "AccessDenied", "cross-namespace references")
-			},
-		},
-		"a change of patches alone was rolled back, and Flux takes that for success": {
-			[]part{attempted(2), observed(2), ready("True", "UpgradeSucceeded", "Helm upgrade succeeded"), released("True", "UpgradeSucceeded", "Helm upgrade succeeded"),
-				history(snapshot(7, "deployed", "rollback"))},
-			func(o *fluxstatus.Observation) {
-				o.Activity, o.Observed = fluxstatus.Idle, true
-				o.Ready = says("True", "UpgradeSucceeded", "Helm upgrade succeeded")
-				o.History = []*helmv2.Snapshot{snapshot(7, "deployed", "rollback")}
-				o.Latest = o.History[0]
-			},
+			flux.Parts(flux.Ready("False", "AccessDenied", accessDenied), flux.Remediated(), releaseFail, flux.Observed(2), flux.Stalled("AccessDenied")),
+			idle(says("False", "AccessDenied", accessDenied)), nil,
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			want := seen(func(o *fluxstatus.Observation) {
-				tried(o, attempt)
-				c.want(o)
-			})
-			compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: release(2, c.parts...), Source: readySource()}), want)
+			compare(t, observe(2, flux.Attempted(2), flux.Observed(1), c.parts), secondGeneration(c.want, c.failure))
 		})
 	}
 }
 
-func failures(n int64) part { return func(hr *helmv2.HelmRelease) { hr.Status.Failures = n } }
+func TestObserveRollbacks(t *testing.T) {
+	upgradeFailed := &fluxstatus.Failure{Reason: "UpgradeFailed", Message: flux.UpgradeFailed}
+	for what, c := range map[string]struct {
+		parts   flux.Part
+		want    fluxstatus.Observation
+		failure *fluxstatus.Failure
+	}{
+		"Flux rests": {flux.Parts(rolledBack, releaseFail, stalled), idle(saysRolledBack), upgradeFailed},
+		"Flux has retries left": {
+			flux.Parts(rolledBack, releaseFail, flux.Retrying(flux.RollbackSucceeded)),
+			busy(fluxstatus.Retrying, flux.RollbackSucceeded, saysRolledBack), upgradeFailed,
+		},
+		"and is about to use one: Ready still speaks of the rollback": {
+			flux.Parts(rolledBack, releaseFail, flux.Reconciling(flux.Prerequisites)),
+			busy(fluxstatus.Preparing, flux.Prerequisites, saysRolledBack), upgradeFailed,
+		},
+		"the upgrade was interrupted": {
+			flux.Parts(rolledBack, flux.Released("False", "UpgradeFailed", canceled), stalled),
+			idle(saysRolledBack), &fluxstatus.Failure{Reason: "UpgradeFailed", Message: canceled, Canceled: true},
+		},
+		"a test failed": {
+			flux.Parts(rolledBack, flux.Released("True", "UpgradeSucceeded", flux.UpgradeSucceeded), flux.Condition("TestSuccess", "False", "TestFailed", testFailed), stalled),
+			func() fluxstatus.Observation {
+				o := idle(saysRolledBack)
+				o.Mirrored = []metav1.Condition{{
+					Type: "TestSuccess", Status: "False", Reason: "TestFailed", Message: testFailed, ObservedGeneration: 2, LastTransitionTime: flux.Noon,
+				}}
+				return o
+			}(),
+			&fluxstatus.Failure{Reason: "TestFailed", Message: testFailed},
+		},
+		"a dependency was not ready since, and hides what Ready said": {
+			flux.Parts(flux.Ready("Unknown", "Progressing", inProgress), flux.Remediated(), releaseFail, stalled),
+			idle(says("Unknown", "Progressing", inProgress)),
+			&fluxstatus.Failure{Reason: "UpgradeFailed", Message: flux.UpgradeFailed, Earlier: true},
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			c.want.RolledBack = true
+			compare(t, observe(2, flux.Attempted(2), flux.Observed(1), c.parts), secondGeneration(c.want, c.failure))
+		})
+	}
+}
 
-// young is a snapshot made after the conditions were set.
-func young(s *helmv2.Snapshot) *helmv2.Snapshot {
-	s.LastDeployed = at(time.Second)
-	return s
+// secondGeneration adds to what Flux says all that is the same whenever the second generation was attempted.
+func secondGeneration(says fluxstatus.Observation, failure *fluxstatus.Failure) fluxstatus.Observation {
+	return seen(func(o *fluxstatus.Observation) {
+		tried(o, "2/"+flux.Digest+"/")
+		o.Activity, o.Reconciling, o.Observed, o.Stalled = says.Activity, says.Reconciling, says.Observed, says.Stalled
+		o.Ready, o.RolledBack, o.Failure, o.Mirrored = says.Ready, says.RolledBack, failure, says.Mirrored
+	})
+}
+
+// TestFailuresOfAnotherGeneration: the spec was changed since the attempt.
+func TestFailuresOfAnotherGeneration(t *testing.T) {
+	waits := flux.OfGeneration(1, flux.Retrying(flux.RetryingAfter))
+	for what, c := range map[string]struct {
+		parts    flux.Part
+		activity fluxstatus.Activity
+	}{
+		"the failure came after the change, and its condition claims the new generation": {
+			flux.Parts(flux.Reconciling(flux.RunningRollback), failed), fluxstatus.Acting,
+		},
+		"Flux waited to retry: the change ends that": {flux.Parts(failed, waits), fluxstatus.Unseen},
+		"unless it is suspended":                     {flux.Parts(failed, waits, flux.Suspended), fluxstatus.Waiting},
+		"Flux rested":                                {flux.Parts(failed, flux.Observed(1)), fluxstatus.Unseen},
+	} {
+		t.Run(what, func(t *testing.T) {
+			o := observe(2, flux.Attempted(1), flux.Observed(1), c.parts)
+			if o.Attempted || o.Failure != nil || o.RolledBack || o.Activity != c.activity {
+				t.Errorf("attempted %v, failure %v, rolled back %v, %s; want none of them, %s", o.Attempted, o.Failure, o.RolledBack, o.Activity, c.activity)
+			}
+		})
+	}
+}
+
+// TestWhetherAFailedUpgradeMadeARevision: one that did is remedied at once, so that nothing may be asked of Flux.
+func TestWhetherAFailedUpgradeMadeARevision(t *testing.T) {
+	made := func(after time.Duration) *helmv2.Snapshot {
+		s := flux.Snapshot(6, "failed", "upgrade")
+		s.LastDeployed = flux.At(after)
+		return s
+	}
+	for what, c := range map[string]struct {
+		latest *helmv2.Snapshot
+		want   fluxstatus.Activity
+	}{
+		"there is no revision":                   {nil, fluxstatus.Waiting},
+		"the latest is one that ran before":      {flux.Snapshot(5, "deployed", "upgrade"), fluxstatus.Waiting},
+		"the latest failed before":               {made(-time.Second), fluxstatus.Waiting},
+		"the latest was made in the same second": {made(0), fluxstatus.Acting},
+		"the latest was made since":              {made(time.Second), fluxstatus.Acting},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if got := observe(2, flux.Attempted(2), flux.Reconciling(flux.RunningUpgrade), failed, flux.History(c.latest)).Activity; got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
 }
 
 func TestSettledAndResting(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+	flux "github.com/sluice-gateway/sluice/internal/fluxstatus/fluxtest"
 )
 
 func TestObserveWithoutARelease(t *testing.T) {
@@ -30,7 +31,7 @@ func TestObserveWithoutARelease(t *testing.T) {
 			fluxstatus.Observation{Source: fluxstatus.Source{Ready: unknown}, Ready: unknown},
 		},
 		"the source is there, the HelmRelease is not": {
-			fluxstatus.Input{Desired: desired(), Source: readySource()},
+			fluxstatus.Input{Desired: desired(), Source: flux.ReadySource()},
 			seen(func(o *fluxstatus.Observation) { o.Exists, o.Carries, o.Attempt = false, false, "" }),
 		},
 	} {
@@ -46,36 +47,36 @@ func TestObserveWhetherTheDesiredSpecIsCarried(t *testing.T) {
 		hr   *helmv2.HelmRelease
 		want fluxstatus.Observation
 	}{
-		"it is": {release(1), unseen(true)},
+		"it is": {flux.Release(desired(), 1), unseen(true)},
 		"its values are spelled otherwise": {
-			release(1, func(hr *helmv2.HelmRelease) {
+			flux.Release(desired(), 1, func(hr *helmv2.HelmRelease) {
 				hr.Spec.Values = &apiextensionsv1.JSON{Raw: []byte(`{ "replicas": 3.0 }`)}
 			}),
 			unseen(true),
 		},
 		"a field was added by hand": {
-			release(1, func(hr *helmv2.HelmRelease) { hr.Spec.ServiceAccountName = "admin" }), unseen(false),
+			flux.Release(desired(), 1, func(hr *helmv2.HelmRelease) { hr.Spec.ServiceAccountName = "admin" }), unseen(false),
 		},
 		"it points at another source": {
-			release(1, func(hr *helmv2.HelmRelease) { hr.Spec.ChartRef.Name = "wso2-00000000" }), unseen(false),
+			flux.Release(desired(), 1, func(hr *helmv2.HelmRelease) { hr.Spec.ChartRef.Name = "wso2-00000000" }), unseen(false),
 		},
 		"it is suspended, which is not ours to decide": {
-			release(1, suspend),
+			flux.Release(desired(), 1, flux.Suspended),
 			seen(func(o *fluxstatus.Observation) { o.Suspended, o.Activity = true, fluxstatus.Idle }),
 		},
 		"it is being deleted: it does not stay": {
-			release(1, func(hr *helmv2.HelmRelease) { hr.DeletionTimestamp = &noon }),
+			flux.Release(desired(), 1, func(hr *helmv2.HelmRelease) { hr.DeletionTimestamp = &flux.Noon }),
 			seen(func(o *fluxstatus.Observation) { o.Carries, o.Deleting, o.Activity = false, true, fluxstatus.Unseen }),
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: c.hr, Source: readySource()}), c.want)
+			compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: c.hr, Source: flux.ReadySource()}), c.want)
 		})
 	}
 }
 
 func TestObserveRequests(t *testing.T) {
-	hr := release(1, func(hr *helmv2.HelmRelease) {
+	hr := flux.Release(desired(), 1, func(hr *helmv2.HelmRelease) {
 		hr.Annotations = map[string]string{"reconcile.fluxcd.io/requestedAt": "b", "reconcile.fluxcd.io/forceAt": "b"}
 		hr.Status.LastHandledReconcileAt, hr.Status.LastHandledForceAt = "a", "b"
 	})
@@ -83,17 +84,13 @@ func TestObserveRequests(t *testing.T) {
 		o.Activity, o.Attempt = fluxstatus.Unseen, "0//b"
 		o.RequestedAt, o.HandledRequestAt, o.ForceAt, o.HandledForceAt = "b", "a", "b", "b"
 	})
-	compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: hr, Source: readySource()}), want)
+	compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: hr, Source: flux.ReadySource()}), want)
 }
 
 func TestObserveSource(t *testing.T) {
-	pullFailed := "failed to determine artifact digest: GET https://registry.example.com/v2/charts/gateway/manifests/1.3.0: MANIFEST_UNKNOWN"
-	failedPull := sourceCondition("Ready", "False", "OCIArtifactPullFailed", pullFailed)
-	noArtifact := func(s *sourcev1.OCIRepository) { s.Status.Artifact = nil }
-	never := func(s *sourcev1.OCIRepository) { s.Status.ObservedGeneration = -1 }
-	edited := func(s *sourcev1.OCIRepository) { s.Generation = 2 }
+	pullFailed := says("False", "OCIArtifactPullFailed", flux.PullFailed)
 	whole := func(set func(*fluxstatus.Source)) fluxstatus.Source {
-		s := fluxstatus.Source{Exists: true, Usable: true, Revision: "1.2.0@" + digest, Digest: digest, Ready: fluxstatus.Statement{Status: "Unknown"}}
+		s := fluxstatus.Source{Exists: true, Usable: true, Revision: flux.Revision, Digest: flux.Digest, Ready: fluxstatus.Statement{Status: "Unknown"}}
 		set(&s)
 		return s
 	}
@@ -106,51 +103,45 @@ func TestObserveSource(t *testing.T) {
 		want      fluxstatus.Source
 		refreshes bool
 	}{
-		"it is new": {source(never, noArtifact), "", without(fluxstatus.Statement{Status: "Unknown"}), false},
+		"it is new": {flux.Source(flux.NeverObserved, flux.NoArtifact), "", without(fluxstatus.Statement{Status: "Unknown"}), false},
 		"it is pulled for the first time": {
-			source(never, noArtifact, sourceCondition("Ready", "Unknown", "Progressing", "building artifact: new revision")), "",
-			without(says("Unknown", "Progressing", "building artifact: new revision")), false,
+			flux.NewSource(), "", without(says("Unknown", "Progressing", flux.Building)), false,
 		},
 		"its tag does not exist": {
-			source(never, noArtifact, failedPull), "", without(says("False", "OCIArtifactPullFailed", pullFailed)), false,
+			flux.FailedSource(), "", without(pullFailed), false,
 		},
-		"it is ready": {readySource(), "", seen(func(*fluxstatus.Observation) {}).Source, true},
+		"it is ready": {flux.ReadySource(), "", seen(func(*fluxstatus.Observation) {}).Source, true},
 		"the registry is down: the artifact serves all the same": {
-			source(failedPull), "",
-			whole(func(s *fluxstatus.Source) { s.Ready = says("False", "OCIArtifactPullFailed", pullFailed) }), false,
+			flux.Source(flux.PullFails), "", whole(func(s *fluxstatus.Source) { s.Ready = pullFailed }), false,
 		},
 		"somebody edited its tag to one that does not exist: the artifact is that of the old spec": {
-			source(edited, failedPull), "",
-			whole(func(s *fluxstatus.Source) {
-				s.Ready, s.Usable = says("False", "OCIArtifactPullFailed", pullFailed), false
-			}), false,
+			flux.Source(flux.NextGeneration, flux.PullFails), "",
+			whole(func(s *fluxstatus.Source) { s.Ready, s.Usable = pullFailed, false }), false,
 		},
 		"somebody suspended it: helm-controller waits for the new generation": {
-			source(sourceCondition("Ready", "True", "Succeeded", "stored"), edited), "",
+			func() *sourcev1.OCIRepository { s := flux.ReadySource(); flux.NextGeneration(s); return s }(), "",
 			whole(func(s *fluxstatus.Source) {
-				s.Ready = fluxstatus.Statement{Status: "True", Reason: "Succeeded", Message: "stored"}
+				s.Ready = fluxstatus.Statement{Status: "True", Reason: "Succeeded", Message: flux.Stored}
 				s.Usable = false
 			}), false,
 		},
 		"it is stalled": {
-			source(sourceCondition("Ready", "False", "URLInvalid", "no scheme"), sourceCondition("Stalled", "True", "URLInvalid", "no scheme")), "",
+			flux.Source(flux.SourceCondition("Ready", "False", "URLInvalid", "no scheme"), flux.SourceCondition("Stalled", "True", "URLInvalid", "no scheme")), "",
 			whole(func(s *fluxstatus.Source) { s.Ready, s.Usable = says("False", "URLInvalid", "no scheme"), false }), false,
 		},
 		"its artifact is lost: the last known revision stands in": {
-			source(noArtifact, sourceCondition("Ready", "Unknown", "Progressing", "building artifact: disappeared from storage")), "1.2.0@" + digest,
-			whole(func(s *fluxstatus.Source) {
-				s.Ready, s.Usable = says("Unknown", "Progressing", "building artifact: disappeared from storage"), false
-			}), false,
+			flux.Source(flux.NoArtifact, flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Lost)), flux.Revision,
+			whole(func(s *fluxstatus.Source) { s.Ready, s.Usable = says("Unknown", "Progressing", flux.Lost), false }), false,
 		},
 		"it was deleted by hand: the last known revision stands in": {
-			nil, "1.2.0@" + digest, whole(func(s *fluxstatus.Source) { s.Exists, s.Usable = false, false }), false,
+			nil, flux.Revision, whole(func(s *fluxstatus.Source) { s.Exists, s.Usable = false, false }), false,
 		},
 		"its artifact is newer than the last known revision": {
-			readySource(), "1.1.0@" + older, seen(func(*fluxstatus.Observation) {}).Source, true,
+			flux.ReadySource(), flux.OldVersion + "@" + flux.OldDigest, seen(func(*fluxstatus.Observation) {}).Source, true,
 		},
 		"it is a digest without a tag": {
-			source(func(s *sourcev1.OCIRepository) { s.Status.Artifact.Revision = digest }), "",
-			whole(func(s *fluxstatus.Source) { s.Revision = digest }), false,
+			flux.Source(func(s *sourcev1.OCIRepository) { s.Status.Artifact.Revision = flux.Digest }), "",
+			whole(func(s *fluxstatus.Source) { s.Revision = flux.Digest }), false,
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -10,21 +10,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sluice-gateway/sluice/internal/fluxstatus"
+	flux "github.com/sluice-gateway/sluice/internal/fluxstatus/fluxtest"
 )
 
 // TestObserveAReleaseThatGoesWell follows helm-controller from a new HelmRelease to drift that it corrects.
 func TestObserveAReleaseThatGoesWell(t *testing.T) {
-	installed := snapshot(1, "deployed", "install")
-	drifted := metav1.Condition{Type: "Drifted", Status: "True", Reason: "DriftDetected", Message: "Deployment/apis/orders removed", ObservedGeneration: 1, LastTransitionTime: noon}
-	inSync := func(parts ...part) *helmv2.HelmRelease {
-		all := []part{attempted(1), observed(1), ready("True", "InstallSucceeded", "Helm install succeeded"), history(installed)}
-		return release(1, append(all, parts...)...)
+	installed := flux.Snapshot(1, "deployed", "install")
+	drifted := metav1.Condition{Type: "Drifted", Status: "True", Reason: "DriftDetected", Message: "Deployment/apis/orders removed", ObservedGeneration: 1, LastTransitionTime: flux.Noon}
+	inSync := func(parts ...flux.Part) *helmv2.HelmRelease {
+		all := []flux.Part{flux.Attempted(1), flux.Observed(1), flux.Ready("True", "InstallSucceeded", flux.InstallSucceeded), flux.History(installed)}
+		return flux.Release(desired(), 1, append(all, parts...)...)
 	}
 	inSyncSeen := func(set func(*fluxstatus.Observation)) fluxstatus.Observation {
 		return seen(func(o *fluxstatus.Observation) {
-			tried(o, "1/"+digest+"/")
+			tried(o, "1/"+flux.Digest+"/")
 			o.Observed, o.Activity = true, fluxstatus.Idle
-			o.Ready = says("True", "InstallSucceeded", "Helm install succeeded")
+			o.Ready = says("True", "InstallSucceeded", flux.InstallSucceeded)
 			o.Latest, o.History = installed, []*helmv2.Snapshot{installed}
 			set(o)
 		})
@@ -33,29 +34,29 @@ func TestObserveAReleaseThatGoesWell(t *testing.T) {
 		hr   *helmv2.HelmRelease
 		want fluxstatus.Observation
 	}{
-		"nobody has looked at it": {release(1), seen(func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Unseen })},
+		"nobody has looked at it": {flux.Release(desired(), 1), seen(func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Unseen })},
 		"prerequisites are looked at": {
-			release(1, reconciling(prerequisites)),
-			seen(func(o *fluxstatus.Observation) { o.Activity, o.Reconciling = fluxstatus.Preparing, prerequisites }),
+			flux.Release(desired(), 1, flux.Reconciling(flux.Prerequisites)),
+			seen(func(o *fluxstatus.Observation) { o.Activity, o.Reconciling = fluxstatus.Preparing, flux.Prerequisites }),
 		},
 		"the source is not ready": {
-			release(1, reconciling(prerequisites), ready("False", "SourceNotReady", "does not have an artifact")),
+			flux.Release(desired(), 1, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "SourceNotReady", "does not have an artifact")),
 			seen(func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Blocked, prerequisites
+				o.Activity, o.Reconciling = fluxstatus.Blocked, flux.Prerequisites
 				o.Ready = says("False", "SourceNotReady", "does not have an artifact")
 			}),
 		},
 		"the install runs": {
-			release(1, attempted(1), reconciling("Running 'install' action"), ready("Unknown", "Progressing", "Running 'install' action")),
+			flux.Release(desired(), 1, flux.Attempted(1), flux.Reconciling(flux.RunningInstall), flux.Ready("Unknown", "Progressing", flux.RunningInstall)),
 			seen(func(o *fluxstatus.Observation) {
-				tried(o, "1/"+digest+"/")
-				o.Activity, o.Reconciling = fluxstatus.Acting, "Running 'install' action"
-				o.Ready = says("Unknown", "Progressing", "Running 'install' action")
+				tried(o, "1/"+flux.Digest+"/")
+				o.Activity, o.Reconciling = fluxstatus.Acting, flux.RunningInstall
+				o.Ready = says("Unknown", "Progressing", flux.RunningInstall)
 			}),
 		},
 		"it is installed": {inSync(), inSyncSeen(func(*fluxstatus.Observation) {})},
 		"it is suspended since": {
-			inSync(suspend, func(hr *helmv2.HelmRelease) { hr.Generation = 2 }),
+			inSync(flux.Suspended, func(hr *helmv2.HelmRelease) { hr.Generation = 2 }),
 			inSyncSeen(func(o *fluxstatus.Observation) {
 				o.Suspended, o.Attempted, o.Observed, o.Ready.Current = true, false, false, false
 			}),
@@ -67,34 +68,34 @@ func TestObserveAReleaseThatGoesWell(t *testing.T) {
 			}),
 		},
 		"the interval's look at prerequisites": {
-			inSync(reconciling(prerequisites)),
-			inSyncSeen(func(o *fluxstatus.Observation) { o.Activity, o.Reconciling = fluxstatus.Preparing, prerequisites }),
+			inSync(flux.Reconciling(flux.Prerequisites)),
+			inSyncSeen(func(o *fluxstatus.Observation) { o.Activity, o.Reconciling = fluxstatus.Preparing, flux.Prerequisites }),
 		},
 		"drift is being corrected": {
-			inSync(reconciling("Running 'correct cluster drift' action with timeout of 5m0s"), condition("Drifted", "True", "DriftDetected", "Deployment/apis/orders removed")),
+			inSync(flux.Reconciling(flux.RunningCorrection), flux.Condition("Drifted", "True", "DriftDetected", "Deployment/apis/orders removed")),
 			inSyncSeen(func(o *fluxstatus.Observation) {
-				o.Activity, o.Reconciling = fluxstatus.Correcting, "Running 'correct cluster drift' action with timeout of 5m0s"
+				o.Activity, o.Reconciling = fluxstatus.Correcting, flux.RunningCorrection
 				o.Mirrored = []metav1.Condition{drifted}
 			}),
 		},
 		"another chart is wanted than was attempted": {
-			inSync(func(hr *helmv2.HelmRelease) { hr.Status.LastAttemptedRevisionDigest = "latest@" + older }),
-			inSyncSeen(func(o *fluxstatus.Observation) { o.Attempted, o.Attempt = false, "1/"+older+"/" }),
+			inSync(func(hr *helmv2.HelmRelease) { hr.Status.LastAttemptedRevisionDigest = "latest@" + flux.OldDigest }),
+			inSyncSeen(func(o *fluxstatus.Observation) { o.Attempted, o.Attempt = false, "1/"+flux.OldDigest+"/" }),
 		},
 		"a tag that is no version: the attempt's digest comes with the tag": {
-			inSync(func(hr *helmv2.HelmRelease) { hr.Status.LastAttemptedRevisionDigest = "latest@" + digest }),
+			inSync(func(hr *helmv2.HelmRelease) { hr.Status.LastAttemptedRevisionDigest = "latest@" + flux.Digest }),
 			inSyncSeen(func(*fluxstatus.Observation) {}),
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: c.hr, Source: readySource()}), c.want)
+			compare(t, fluxstatus.Observe(fluxstatus.Input{Desired: desired(), Release: c.hr, Source: flux.ReadySource()}), c.want)
 		})
 	}
 }
 
 func TestObserveHistory(t *testing.T) {
 	at := func(version int, status string, action helmv2.ReleaseAction, digest string) *helmv2.Snapshot {
-		s := snapshot(version, status, action)
+		s := flux.Snapshot(version, status, action)
 		s.OCIDigest = digest
 		return s
 	}
@@ -106,34 +107,34 @@ func TestObserveHistory(t *testing.T) {
 	}{
 		"none": {nil, nil, judged{}},
 		"unsorted, with a hole": {
-			helmv2.Snapshots{at(9, "deployed", "upgrade", digest), at(4, "superseded", "upgrade", older), nil, at(8, "failed", "upgrade", older)},
+			helmv2.Snapshots{at(9, "deployed", "upgrade", flux.Digest), at(4, "superseded", "upgrade", flux.OldDigest), nil, at(8, "failed", "upgrade", flux.OldDigest)},
 			[]int{9, 8, 4}, judged{deployed: true, onceSucceeded: true},
 		},
 		"a rollback's snapshot has no digest": {
-			helmv2.Snapshots{at(6, "failed", "upgrade", digest), at(7, "deployed", "rollback", ""), at(5, "superseded", "rollback", older)},
+			helmv2.Snapshots{at(6, "failed", "upgrade", flux.Digest), at(7, "deployed", "rollback", ""), at(5, "superseded", "rollback", flux.OldDigest)},
 			[]int{7, 6, 5}, judged{deployed: true, fromRollback: true, onceSucceeded: true},
 		},
 		"the digest comes with a tag": {
-			helmv2.Snapshots{at(2, "deployed", "upgrade", "latest@"+digest)}, []int{2}, judged{deployed: true, onceSucceeded: true},
+			helmv2.Snapshots{at(2, "deployed", "upgrade", "latest@"+flux.Digest)}, []int{2}, judged{deployed: true, onceSucceeded: true},
 		},
 		"the digest is another": {
-			helmv2.Snapshots{at(2, "deployed", "upgrade", "latest@"+older)}, []int{2},
+			helmv2.Snapshots{at(2, "deployed", "upgrade", "latest@"+flux.OldDigest)}, []int{2},
 			judged{deployed: true, onceSucceeded: true, digestIgnored: true},
 		},
-		"a failed first install": {helmv2.Snapshots{at(1, "failed", "install", digest)}, []int{1}, judged{}},
+		"a failed first install": {helmv2.Snapshots{at(1, "failed", "install", flux.Digest)}, []int{1}, judged{}},
 		"a failed first install, uninstalled: the last state that Helm stored": {
-			helmv2.Snapshots{at(1, "uninstalling", "uninstall-remediation", digest)}, []int{1}, judged{uninstalled: true},
+			helmv2.Snapshots{at(1, "uninstalling", "uninstall-remediation", flux.Digest)}, []int{1}, judged{uninstalled: true},
 		},
 		"a failed upgrade, uninstalled": {
-			helmv2.Snapshots{at(2, "uninstalled", "uninstall-remediation", digest), at(1, "deployed", "uninstall-remediation", older)},
+			helmv2.Snapshots{at(2, "uninstalled", "uninstall-remediation", flux.Digest), at(1, "deployed", "uninstall-remediation", flux.OldDigest)},
 			[]int{2, 1}, judged{uninstalled: true},
 		},
 		"a failed upgrade": {
-			helmv2.Snapshots{at(2, "failed", "upgrade", digest), at(1, "deployed", "install", older)}, []int{2, 1}, judged{onceSucceeded: true},
+			helmv2.Snapshots{at(2, "failed", "upgrade", flux.Digest), at(1, "deployed", "install", flux.OldDigest)}, []int{2, 1}, judged{onceSucceeded: true},
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			o := fluxstatus.Observe(fluxstatus.Input{Release: release(1, history(c.history...)), Source: readySource()})
+			o := fluxstatus.Observe(fluxstatus.Input{Release: flux.Release(desired(), 1, flux.History(c.history...)), Source: flux.ReadySource()})
 			var versions []int
 			for _, s := range o.History {
 				versions = append(versions, s.Version)

@@ -78,7 +78,8 @@ func stalled(f facts, ready verdict) *verdict {
 
 // stalledBeforeAttempt: Flux gave up for a reason that no attempt changes, such as a reference that it may not follow.
 func stalledBeforeAttempt(f facts) bool {
-	return f.o.Stalled && f.o.Carries && f.o.Ready.Current && !fluxstatus.IsReleaseFailure(f.o.Ready.Reason)
+	r := f.o.Ready
+	return f.o.Stalled && f.o.Carries && r.Current && r.Status == metav1.ConditionFalse && !fluxstatus.IsReleaseFailure(r.Reason)
 }
 
 func reconciling(f facts, ready verdict, stalled *verdict, next *metav1.Time) *verdict {
