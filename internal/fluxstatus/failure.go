@@ -23,10 +23,11 @@ type Failure struct {
 }
 
 // observeFailure reads the failure of the latest attempt. A condition's own observedGeneration can run ahead of the attempt
-// that it reports, so that the attempt alone decides.
+// that it reports, so that it alone proves nothing. One that lags behind is what an earlier attempt left: Ready stays as it
+// was while drift is corrected or a test runs.
 func (o *Observation) observeFailure(conditions []metav1.Condition) {
 	switch {
-	case !o.Attempted:
+	case !o.Attempted || !o.Ready.Current:
 	case o.Ready.Status == metav1.ConditionFalse && IsReleaseFailure(o.Ready.Reason):
 		o.RolledBack = o.Ready.Reason == helmv2.RollbackSucceededReason
 		o.Failure = failure(conditions, o.Ready)
