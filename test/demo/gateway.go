@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,13 +69,8 @@ func (d *demo) gatewayRolledBack(ctx context.Context) (string, error) {
 
 // pods are those of the gateway's release that are not being deleted.
 func (d *demo) pods(ctx context.Context) (ready, others []corev1.Pod, err error) {
-	release, err := d.release(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
 	all := &corev1.PodList{}
-	err = d.client.List(ctx, all, client.InNamespace(release.GetReleaseNamespace()),
-		client.MatchingLabels{"app.kubernetes.io/instance": release.GetReleaseName()})
+	err = d.client.List(ctx, all, d.ofRelease()...)
 	for _, pod := range all.Items {
 		switch {
 		case pod.DeletionTimestamp != nil:
@@ -87,6 +83,14 @@ func (d *demo) pods(ctx context.Context) (ready, others []corev1.Pod, err error)
 	return ready, others, err
 }
 
+// ofRelease selects the objects of the gateway's release, which has its name and namespace.
+func (d *demo) ofRelease() []client.ListOption {
+	return []client.ListOption{
+		client.InNamespace(d.gateway.Namespace),
+		client.MatchingLabels{"app.kubernetes.io/instance": d.gateway.Name},
+	}
+}
+
 func isReady(pod corev1.Pod) bool {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady {
@@ -96,16 +100,24 @@ func isReady(pod corev1.Pod) bool {
 	return false
 }
 
-// podsRunning: all pods of the release are ready.
+// podsRunning: as many pods of the release are ready as its Deployment wants, and there are no others.
 func (d *demo) podsRunning(ctx context.Context) (string, error) {
 	ready, others, err := d.pods(ctx)
 	if err != nil {
 		return "", err
 	}
-	if len(ready) == 0 || len(others) > 0 {
-		return "", fmt.Errorf("%d pods are ready, %d are not", len(ready), len(others))
+	deployments := &appsv1.DeploymentList{}
+	if err := d.client.List(ctx, deployments, d.ofRelease()...); err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%d, with image %s", len(ready), image(ready[0])), nil
+	if len(deployments.Items) != 1 {
+		return "", fmt.Errorf("the release has %d Deployments", len(deployments.Items))
+	}
+	wanted := int(*deployments.Items[0].Spec.Replicas)
+	if len(ready) == 0 || len(ready) != wanted || len(others) > 0 {
+		return "", fmt.Errorf("%d pods of %d are ready, and %d others are there", len(ready), wanted, len(others))
+	}
+	return fmt.Sprintf("%d of %d, with image %s", len(ready), wanted, image(ready[0])), nil
 }
 
 // podsStuck: pods of the broken image are there, beside ready ones.
