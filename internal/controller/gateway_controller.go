@@ -43,7 +43,7 @@ type gatewayReconciler struct {
 	watchNamespaces []string
 }
 
-// Reconcile gathers what there is, judges it, writes what differs, and reports.
+// Reconcile gathers what there is, judges it, writes what differs, asks of Flux what is due, and reports.
 func (r *gatewayReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	gateway := &v1alpha1.APIGateway{}
 	if err := r.Get(ctx, req.NamespacedName, gateway); err != nil {
@@ -82,11 +82,13 @@ func (r *gatewayReconciler) report(ctx context.Context, s *state, err error) (ct
 		r.demand.forget(client.ObjectKeyFromObject(s.gateway))
 		return ctrl.Result{}, err
 	}
-	statusErr := r.writeStatus(ctx, s, r.computeStatus(s, refusal(err)))
+	status := r.computeStatus(s, refusal(err))
+	after, askErr := r.ask(ctx, s, &status)
+	statusErr := errors.Join(client.IgnoreNotFound(askErr), client.IgnoreNotFound(r.writeStatus(ctx, s, status)))
 	if isConflict(statusErr) && err == nil {
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
 	}
-	return ctrl.Result{RequeueAfter: s.lookAgain()}, errors.Join(err, client.IgnoreNotFound(statusErr))
+	return ctrl.Result{RequeueAfter: sooner(after, s.lookAgain())}, errors.Join(err, statusErr)
 }
 
 func (r *gatewayReconciler) computeStatus(s *state, writeError error) v1alpha1.APIGatewayStatus {
@@ -117,6 +119,14 @@ func (s *state) lookAgain() time.Duration {
 		return whileSourceGoes
 	}
 	return 0
+}
+
+// sooner is the earlier of two times to look again, of which zero means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // refusal is the API server's answer to a write, if it is one that people should see: not what passes by itself.

@@ -34,6 +34,7 @@ func readClass(class *v1alpha1.APIGatewayClass) (rules, faults) {
 	checkSettings("spec.release", settings, &wrong)
 	checkHistory(int(value(defaultMaxHistory, settings.MaxHistory)), strategy, &wrong)
 	checkRemediation(spec.Remediation, strategy, &wrong)
+	checkBackoff(planRemediation(v1alpha1.Remediation{}, remediation), &wrong)
 	checkClassPolicy(spec, &wrong)
 	refuseUnhonoured(unhonouredOfClass, spec, &wrong)
 	for i := range wrong {

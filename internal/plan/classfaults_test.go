@@ -245,8 +245,11 @@ spec:
 				"InvalidSpec spec.remediation.retries: does not act with strategy Retry, where only backoff.initial and failureThreshold do; remove it",
 				"InvalidSpec spec.remediation.backoff.max: does not act with strategy Retry, where only backoff.initial and failureThreshold do; remove it",
 				"InvalidSpec spec.remediation.backoff.afterThreshold: does not act with strategy Retry, where only backoff.initial and failureThreshold do; remove it",
-				"NotHonoured spec.remediation.failureThreshold: this version of Sluice does not act on it yet; remove it",
 			},
+		},
+		"a first wait that is longer than the longest": {
+			"spec: {remediation: {backoff: {initial: 30m}}}",
+			[]string{"InvalidSpec spec.remediation.backoff.initial: 30m0s is more than backoff.max, 15m0s; set max to no less"},
 		},
 		"patches without a ServiceAccount to bound them": {
 			"spec: {policy: {allowPatches: true}}",

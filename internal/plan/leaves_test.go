@@ -29,32 +29,35 @@ type effect struct {
 
 // honouredOfGateway are the fields of a gateway's spec that act by themselves.
 var honouredOfGateway = map[string]effect{
-	"spec.className":                     {class: "metadata: {annotations: null}", set: "spec: {className: wso2}"},
-	"spec.chart.tag":                     {set: "spec: {chart: {tag: 9.9.9}}"},
-	"spec.chart.semver":                  {set: "spec: {chart: {semver: 9.x}}"},
-	"spec.chart.digest":                  {set: "spec: {chart: {digest: 'sha256:" + strings.Repeat("0", 64) + "'}}"},
-	"spec.infrastructure.images":         {class: "spec: {imageMappings: [{name: gw, paths: [{repository: a}]}]}", set: "spec: {infrastructure: {images: {gw: a}}}"},
-	"spec.configRef.name":                {set: "spec: {configRef: {name: orders-values}}"},
-	"spec.values":                        {set: "spec: {values: {a: 1}}"},
-	"spec.valuesFrom":                    {set: "spec: {valuesFrom: [{kind: Secret, name: a}]}"},
-	"spec.release.name":                  {set: "spec: {release: {name: a}}"},
-	"spec.release.targetNamespace":       {set: "spec: {release: {targetNamespace: a}}"},
-	"spec.release.storageNamespace":      {set: "spec: {release: {storageNamespace: a}}"},
-	"spec.release.createNamespace":       {set: "spec: {release: {createNamespace: true}}"},
-	"spec.release.interval":              {set: "spec: {release: {interval: 1h}}"},
-	"spec.release.timeout":               {set: "spec: {release: {timeout: 1h}}"},
-	"spec.release.maxHistory":            {set: "spec: {release: {maxHistory: 9}}"},
-	"spec.release.serviceAccountName":    {set: "spec: {release: {serviceAccountName: a}}"},
-	"spec.release.crds":                  {set: "spec: {release: {crds: Skip}}"},
-	"spec.release.driftDetection.mode":   {set: "spec: {release: {driftDetection: {mode: warn}}}"},
-	"spec.release.driftDetection.ignore": {set: "spec: {release: {driftDetection: {ignore: [{paths: [/a]}]}}}"},
-	"spec.release.test.enable":           {set: "spec: {release: {test: {enable: true}}}"},
-	"spec.release.dependsOn[].name":      {set: "spec: {release: {dependsOn: [{name: a}]}}"},
-	"spec.remediation.strategy":          {set: "spec: {remediation: {strategy: Retry}}"},
-	"spec.remediation.retries":           {set: "spec: {remediation: {retries: 1}}"},
-	"spec.remediation.backoff.initial":   {class: "spec: {remediation: {strategy: Retry}}", set: "spec: {remediation: {backoff: {initial: 9m}}}"},
-	"spec.suspend":                       {set: "spec: {suspend: false}"},
-	"spec.deletionPolicy":                {set: "spec: {deletionPolicy: Orphan}"},
+	"spec.className":                          {class: "metadata: {annotations: null}", set: "spec: {className: wso2}"},
+	"spec.chart.tag":                          {set: "spec: {chart: {tag: 9.9.9}}"},
+	"spec.chart.semver":                       {set: "spec: {chart: {semver: 9.x}}"},
+	"spec.chart.digest":                       {set: "spec: {chart: {digest: 'sha256:" + strings.Repeat("0", 64) + "'}}"},
+	"spec.infrastructure.images":              {class: "spec: {imageMappings: [{name: gw, paths: [{repository: a}]}]}", set: "spec: {infrastructure: {images: {gw: a}}}"},
+	"spec.configRef.name":                     {set: "spec: {configRef: {name: orders-values}}"},
+	"spec.values":                             {set: "spec: {values: {a: 1}}"},
+	"spec.valuesFrom":                         {set: "spec: {valuesFrom: [{kind: Secret, name: a}]}"},
+	"spec.release.name":                       {set: "spec: {release: {name: a}}"},
+	"spec.release.targetNamespace":            {set: "spec: {release: {targetNamespace: a}}"},
+	"spec.release.storageNamespace":           {set: "spec: {release: {storageNamespace: a}}"},
+	"spec.release.createNamespace":            {set: "spec: {release: {createNamespace: true}}"},
+	"spec.release.interval":                   {set: "spec: {release: {interval: 1h}}"},
+	"spec.release.timeout":                    {set: "spec: {release: {timeout: 1h}}"},
+	"spec.release.maxHistory":                 {set: "spec: {release: {maxHistory: 9}}"},
+	"spec.release.serviceAccountName":         {set: "spec: {release: {serviceAccountName: a}}"},
+	"spec.release.crds":                       {set: "spec: {release: {crds: Skip}}"},
+	"spec.release.driftDetection.mode":        {set: "spec: {release: {driftDetection: {mode: warn}}}"},
+	"spec.release.driftDetection.ignore":      {set: "spec: {release: {driftDetection: {ignore: [{paths: [/a]}]}}}"},
+	"spec.release.test.enable":                {set: "spec: {release: {test: {enable: true}}}"},
+	"spec.release.dependsOn[].name":           {set: "spec: {release: {dependsOn: [{name: a}]}}"},
+	"spec.remediation.strategy":               {set: "spec: {remediation: {strategy: Retry}}"},
+	"spec.remediation.retries":                {set: "spec: {remediation: {retries: 1}}"},
+	"spec.remediation.backoff.initial":        {set: "spec: {remediation: {backoff: {initial: 9m}}}"},
+	"spec.remediation.backoff.max":            {set: "spec: {remediation: {backoff: {max: 9m}}}"},
+	"spec.remediation.backoff.afterThreshold": {set: "spec: {remediation: {backoff: {afterThreshold: 9m}}}"},
+	"spec.remediation.failureThreshold":       {set: "spec: {remediation: {failureThreshold: 9}}"},
+	"spec.suspend":                            {set: "spec: {suspend: false}"},
+	"spec.deletionPolicy":                     {set: "spec: {deletionPolicy: Orphan}"},
 }
 
 // honouredOfClass are the fields of a class's spec that act.
@@ -94,7 +97,10 @@ var honouredOfClass = map[string]effect{
 	"spec.release.test.enable":                {set: "spec: {release: {test: {enable: true}}}"},
 	"spec.remediation.strategy":               {set: "spec: {remediation: {strategy: Retry}}"},
 	"spec.remediation.retries":                {set: "spec: {remediation: {retries: 1}}"},
-	"spec.remediation.backoff.initial":        {set: "spec: {remediation: {strategy: Retry, backoff: {initial: 9m}}}"},
+	"spec.remediation.backoff.initial":        {set: "spec: {remediation: {backoff: {initial: 9m}}}"},
+	"spec.remediation.backoff.max":            {set: "spec: {remediation: {backoff: {max: 9m}}}"},
+	"spec.remediation.backoff.afterThreshold": {set: "spec: {remediation: {backoff: {afterThreshold: 9m}}}"},
+	"spec.remediation.failureThreshold":       {set: "spec: {remediation: {failureThreshold: 9}}"},
 	"spec.policy.allowedTargetNamespaces":     {gateway: "spec: {release: {targetNamespace: a}}", set: "spec: {policy: {allowedTargetNamespaces: [a]}}"},
 	"spec.policy.allowServiceAccountOverride": {gateway: "spec: {release: {serviceAccountName: a}}", set: "spec: {policy: {allowServiceAccountOverride: true}}"},
 }
@@ -109,10 +115,6 @@ var unhonouredExamples = map[string]string{
 	"spec.cluster.apiVersions":                "spec: {cluster: {apiVersions: [a/v1]}}",
 	"spec.cluster.exposureMode":               "spec: {cluster: {exposureMode: none}}",
 	"spec.cluster.externalCAIssuerName":       "spec: {cluster: {externalCAIssuerName: a}}",
-	"spec.remediation.failureThreshold":       "spec: {remediation: {failureThreshold: 5}}",
-	"spec.remediation.backoff.initial":        "spec: {remediation: {backoff: {initial: 1m}}}",
-	"spec.remediation.backoff.max":            "spec: {remediation: {backoff: {max: 1m}}}",
-	"spec.remediation.backoff.afterThreshold": "spec: {remediation: {backoff: {afterThreshold: 1m}}}",
 	"spec.chart.allowedVersions":              "spec: {chart: {allowedVersions: 1.x}}",
 	"spec.chart.namespace":                    "spec: {chart: {namespace: a}}",
 	"spec.capabilityValues":                   "spec: {capabilityValues: [{apiVersion: a/v1}]}",
@@ -125,7 +127,7 @@ var unhonouredExamples = map[string]string{
 }
 
 func TestEveryFieldOfAGatewayActsIsMappedOrIsRefused(t *testing.T) {
-	known := fieldNames(unhonouredOfGateway, unhonouredOfRemediation)
+	known := fieldNames(unhonouredOfGateway)
 	for _, f := range mappableFields {
 		known = append(known, f.inGateway())
 	}
@@ -138,7 +140,7 @@ func TestEveryFieldOfAGatewayActsIsMappedOrIsRefused(t *testing.T) {
 }
 
 func TestEveryFieldOfAClassActsOrIsRefused(t *testing.T) {
-	known := fieldNames(unhonouredOfClass, unhonouredOfRemediation)
+	known := fieldNames(unhonouredOfClass)
 	for field := range honouredOfClass {
 		known = append(known, field)
 	}
@@ -178,11 +180,11 @@ func requireEffect(t *testing.T, e effect, without, with Input) {
 
 func TestEveryUnhonouredFieldIsRefusedByName(t *testing.T) {
 	const notYet = ": this version of Sluice does not act on it yet; remove it"
-	for _, field := range fieldNames(unhonouredOfGateway, unhonouredOfRemediation) {
+	for _, field := range fieldNames(unhonouredOfGateway) {
 		require.Contains(t, unhonouredExamples, field)
 		require.Equal(t, []string{"NotHonoured " + field + notYet}, refusal(t, input(t, "{}", unhonouredExamples[field])))
 	}
-	for _, field := range fieldNames(unhonouredOfClass, unhonouredOfRemediation) {
+	for _, field := range fieldNames(unhonouredOfClass) {
 		require.Contains(t, unhonouredExamples, field)
 		in := input(t, unhonouredExamples[field], "{}")
 		require.Equal(t, []string{"ClassNotAccepted APIGatewayClass/wso2 " + field + notYet}, refusal(t, in))

@@ -55,6 +55,7 @@ func makePlan(in Input, class *v1alpha1.APIGatewayClass, r rules, wrong *faults)
 	checkPolicy(gateway, class, p.Release, wrong)
 	checkHistory(p.Release.MaxHistory, p.Remediation.Strategy, wrong)
 	checkRemediation(spec.Remediation, p.Remediation.Strategy, wrong)
+	checkBackoff(p.Remediation, wrong)
 	p.Release.Values = planValues(gateway, in.Config, p.Release, r, wrong)
 	return p
 }

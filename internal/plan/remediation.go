@@ -57,7 +57,13 @@ func checkRemediation(r *v1alpha1.Remediation, strategy v1alpha1.RemediationStra
 		refuseUnderRetry("spec.remediation.backoff.max", backoff.Max != nil, wrong)
 		refuseUnderRetry("spec.remediation.backoff.afterThreshold", backoff.AfterThreshold != nil, wrong)
 	}
-	refuseUnhonouredRemediation(*r, strategy, wrong)
+}
+
+// checkBackoff refuses a first wait longer than the longest, which could not act.
+func checkBackoff(r Remediation, wrong *faults) {
+	if r.Strategy != v1alpha1.StrategyRetry && r.Backoff.Initial > r.Backoff.Max {
+		wrong.invalid("spec.remediation.backoff.initial", "%s is more than backoff.max, %s; set max to no less", r.Backoff.Initial, r.Backoff.Max)
+	}
 }
 
 // refuseUnderRetry: Flux retries without end then, so that only backoff.initial and failureThreshold can act.

@@ -16,10 +16,14 @@ func TestRemediation(t *testing.T) {
 		class, gateway string
 		want           Remediation
 	}{
-		"the defaults":               {"{}", "{}", Remediation{Strategy: "Rollback", FailureThreshold: 5, Backoff: backoff}},
-		"the class's":                {"{strategy: Uninstall, retries: 3}", "{}", Remediation{Strategy: "Uninstall", Retries: 3, FailureThreshold: 5, Backoff: backoff}},
-		"the gateway's over it":      {"{strategy: Uninstall, retries: 3}", "{strategy: Rollback}", Remediation{Strategy: "Rollback", Retries: 3, FailureThreshold: 5, Backoff: backoff}},
-		"the gateway's, also 0":      {"{retries: 3}", "{retries: 0}", Remediation{Strategy: "Rollback", FailureThreshold: 5, Backoff: backoff}},
+		"the defaults":          {"{}", "{}", Remediation{Strategy: "Rollback", FailureThreshold: 5, Backoff: backoff}},
+		"the class's":           {"{strategy: Uninstall, retries: 3}", "{}", Remediation{Strategy: "Uninstall", Retries: 3, FailureThreshold: 5, Backoff: backoff}},
+		"the gateway's over it": {"{strategy: Uninstall, retries: 3}", "{strategy: Rollback}", Remediation{Strategy: "Rollback", Retries: 3, FailureThreshold: 5, Backoff: backoff}},
+		"the gateway's, also 0": {"{retries: 3}", "{retries: 0}", Remediation{Strategy: "Rollback", FailureThreshold: 5, Backoff: backoff}},
+		"the rounds": {"{failureThreshold: 3, backoff: {max: 4m, afterThreshold: 2h}}", "{failureThreshold: 7, backoff: {initial: 2s}}", Remediation{
+			Strategy: "Rollback", FailureThreshold: 7,
+			Backoff: Backoff{Initial: 2 * time.Second, Max: 4 * time.Minute, AfterThreshold: 2 * time.Hour},
+		}},
 		"Retry":                      {"{}", "{strategy: Retry}", Remediation{Strategy: "Retry", FailureThreshold: 5, Backoff: backoff}},
 		"Retry with its interval":    {"{}", "{strategy: Retry, backoff: {initial: 2m}}", Remediation{Strategy: "Retry", FailureThreshold: 5, Backoff: Backoff{Initial: 2 * time.Minute, Max: 15 * time.Minute, AfterThreshold: time.Hour}}},
 		"the class's Retry":          {"{strategy: Retry, backoff: {initial: 2m}}", "{}", Remediation{Strategy: "Retry", FailureThreshold: 5, Backoff: Backoff{Initial: 2 * time.Minute, Max: 15 * time.Minute, AfterThreshold: time.Hour}}},
@@ -33,10 +37,7 @@ func TestRemediation(t *testing.T) {
 }
 
 func TestRemediationThatCannotActIsRefused(t *testing.T) {
-	const (
-		underRetry = ": does not act with strategy Retry, where only backoff.initial and failureThreshold do; remove it"
-		notYet     = ": this version of Sluice does not act on it yet; remove it"
-	)
+	const underRetry = ": does not act with strategy Retry, where only backoff.initial and failureThreshold do; remove it"
 	for name, c := range map[string]struct {
 		class, gateway string
 		want           []string
@@ -53,14 +54,9 @@ func TestRemediationThatCannotActIsRefused(t *testing.T) {
 			"{strategy: Retry}", "{retries: 0}",
 			[]string{"InvalidSpec spec.remediation.retries" + underRetry},
 		},
-		"the rounds, which nothing counts yet": {
-			"{}", "{failureThreshold: 3, backoff: {initial: 1m, max: 1m, afterThreshold: 1m}}",
-			[]string{
-				"NotHonoured spec.remediation.failureThreshold" + notYet,
-				"NotHonoured spec.remediation.backoff.initial" + notYet,
-				"NotHonoured spec.remediation.backoff.max" + notYet,
-				"NotHonoured spec.remediation.backoff.afterThreshold" + notYet,
-			},
+		"a first wait that is longer than the class's longest": {
+			"{backoff: {max: 5m}}", "{backoff: {initial: 6m}}",
+			[]string{"InvalidSpec spec.remediation.backoff.initial: 6m0s is more than backoff.max, 5m0s; set max to no less"},
 		},
 		"numbers and durations out of range": {
 			"{}", "{strategy: Retry, retries: -1, failureThreshold: 0, backoff: {initial: 0s}}",
@@ -69,7 +65,6 @@ func TestRemediationThatCannotActIsRefused(t *testing.T) {
 				"InvalidSpec spec.remediation.failureThreshold: 0 is not within 1 to 2147483647",
 				"InvalidSpec spec.remediation.backoff.initial: 0s is not greater than 0",
 				"InvalidSpec spec.remediation.retries" + underRetry,
-				"NotHonoured spec.remediation.failureThreshold" + notYet,
 			},
 		},
 		"a strategy that is none": {

@@ -56,17 +56,6 @@ var unhonouredOfClass = []unhonoured[*v1alpha1.APIGatewayClassSpec]{
 	{"spec.policy.allowPatches", func(c *v1alpha1.APIGatewayClassSpec) bool { return deref(c.Policy).AllowPatches }},
 }
 
-// unhonouredOfRemediation are fields of the class's and of the gateway's remediation alike. With strategy Retry,
-// backoff.initial acts, as Flux's retryInterval, and max and afterThreshold are refused for good.
-var unhonouredOfRemediation = []unhonoured[remediationOf]{
-	{"spec.remediation.failureThreshold", func(r remediationOf) bool { return r.FailureThreshold != nil }},
-	{"spec.remediation.backoff.initial", func(r remediationOf) bool { return !r.retry && deref(r.Backoff).Initial != nil }},
-	{"spec.remediation.backoff.max", func(r remediationOf) bool { return !r.retry && deref(r.Backoff).Max != nil }},
-	{"spec.remediation.backoff.afterThreshold", func(r remediationOf) bool {
-		return !r.retry && deref(r.Backoff).AfterThreshold != nil
-	}},
-}
-
 // isObject says whether there is more than nothing in it.
 func isObject(values *apiextensionsv1.JSON) bool {
 	if values == nil {
@@ -78,15 +67,6 @@ func isObject(values *apiextensionsv1.JSON) bool {
 	default:
 		return true
 	}
-}
-
-type remediationOf struct {
-	v1alpha1.Remediation
-	retry bool
-}
-
-func refuseUnhonouredRemediation(r v1alpha1.Remediation, strategy v1alpha1.RemediationStrategy, wrong *faults) {
-	refuseUnhonoured(unhonouredOfRemediation, remediationOf{r, strategy == v1alpha1.StrategyRetry}, wrong)
 }
 
 func refuseUnhonoured[T any](rows []unhonoured[T], document T, wrong *faults) {
