@@ -131,8 +131,8 @@ func (c *child) end(grace time.Duration) error {
 	if command == nil {
 		return nil
 	}
-	if grace > 0 && !signalAndWait(command, gone, syscall.SIGTERM, grace) {
-		fmt.Fprintf(os.Stderr, "%s did not end within %s of SIGTERM\n", c.spec.Name, grace)
+	if grace > 0 {
+		signalAndWait(command, gone, syscall.SIGTERM, grace)
 	}
 	if !signalAndWait(command, gone, syscall.SIGKILL, 10*time.Second) {
 		return fmt.Errorf("%s (pid %d) is still there 10s after SIGKILL", c.spec.Name, command.Process.Pid)

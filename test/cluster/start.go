@@ -28,7 +28,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := layout.Require(Etcd); err != nil {
+	if err := layout.Require(programs()...); err != nil {
 		return nil, err
 	}
 	release, err := takeDir(options.Dir)
