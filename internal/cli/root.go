@@ -43,6 +43,7 @@ func newRoot(streams Streams, version string) *cobra.Command {
 		Short: "API gateways on Flux",
 		Long: "Sluice turns APIGateways, which teams commit, into the OCIRepositories and HelmReleases that Flux installs.\n" +
 			"This command does so offline, for those who commit the Flux objects themselves.",
+		Example:       "  sluice render -f examples/quickstart",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
