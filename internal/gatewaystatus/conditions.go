@@ -68,8 +68,8 @@ func stalled(f facts, ready verdict) *verdict {
 		return nil
 	case f.in.Fault != nil:
 		return isTrue(ready.reason, "%s", ready.message)
-	case f.in.Plan != nil && f.rounds.Failures >= int64(f.in.Plan.Remediation.FailureThreshold):
-		return isTrue(v1alpha1.ReasonRetriesExceeded, "%d rounds have failed: %s", f.rounds.Failures, ready.message)
+	case f.in.Plan != nil && f.rounds.Last != nil && f.rounds.Failures >= int64(f.in.Plan.Remediation.FailureThreshold):
+		return isTrue(v1alpha1.ReasonRetriesExceeded, "failed rounds: %d; the last: %s", f.rounds.Failures, f.rounds.Last.Message)
 	case ready.reason == v1alpha1.ReasonChartDigestIgnored, stalledBeforeAttempt(f):
 		return isTrue(ready.reason, "%s", ready.message)
 	}

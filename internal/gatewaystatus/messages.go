@@ -74,10 +74,10 @@ func retryMessage(f facts, next *metav1.Time) string {
 	case f.rounds.Failures == 0 || f.in.Plan == nil:
 		return "Flux tries again by itself"
 	case f.in.Plan.Remediation.Strategy == v1alpha1.StrategyRetry:
-		return fmt.Sprintf("%d attempts have failed; Flux tries again every %s",
+		return fmt.Sprintf("failed attempts: %d; Flux tries again every %s",
 			f.rounds.Failures, f.in.Plan.Remediation.Backoff.Initial)
 	}
-	return fmt.Sprintf("%d of %d rounds have failed; %s", f.rounds.Failures, f.in.Plan.Remediation.FailureThreshold, nextStep(f, next))
+	return fmt.Sprintf("failed rounds: %d of %d; %s", f.rounds.Failures, f.in.Plan.Remediation.FailureThreshold, nextStep(f, next))
 }
 
 func nextStep(f facts, next *metav1.Time) string {

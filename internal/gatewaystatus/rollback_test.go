@@ -17,7 +17,7 @@ import (
 const rolledLine = "RolledBack=True RolledBack: " + rolledText
 
 // rounds is Reconciling after so many failed rounds.
-func rounds(n int, next string) string { return fmt.Sprintf("%d of 5 rounds have failed; %s", n, next) }
+func rounds(n int, next string) string { return fmt.Sprintf("failed rounds: %d of 5; %s", n, next) }
 
 func nextAt(clock string) string { return "the next attempt starts at 2026-11-03T" + clock + "Z" }
 
@@ -47,7 +47,7 @@ func TestRounds(t *testing.T) {
 	}
 	stalls := func(n int, reason, message string) string {
 		return lines("Degraded", accepted, stored1, both("False "+reason+": "+message),
-			fmt.Sprintf("Stalled=True RetriesExceeded: %d rounds have failed: %s", n, message), rolledLine)
+			fmt.Sprintf("Stalled=True RetriesExceeded: failed rounds: %d; the last: %s", n, flux.UpgradeFailed), rolledLine)
 	}
 	s := failedOnce()
 	for i, want := range []string{
