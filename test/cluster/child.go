@@ -44,10 +44,14 @@ func (c *child) start(ctx context.Context) error {
 	if err := c.launch(); err != nil {
 		return fmt.Errorf("%s: %w", c.spec.Name, err)
 	}
-	if err := c.awaitReady(ctx); err != nil {
-		return errors.Join(c.fault(err), c.end(0))
+	err := c.awaitReady(ctx)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if errors.Is(ctx.Err(), context.Canceled) { // then nothing is wrong with the process
+		return errors.Join(fmt.Errorf("%s: %w", c.spec.Name, ctx.Err()), c.end(0))
+	}
+	return errors.Join(c.fault(err), c.end(0))
 }
 
 func (c *child) launch() error {
