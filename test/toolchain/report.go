@@ -53,29 +53,37 @@ func (r *report) building(t tool) (stop func(error)) {
 	} else {
 		fmt.Fprintf(r.out, "%s  building …\n", head)
 	}
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(beat)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-ticker.C:
-				r.line(head, fmt.Sprintf("building … %s", seconds(start)), "")
-			}
-		}
-	}()
+	quiet := every(beat, func() { r.line(head, "building … "+seconds(start), "") })
 	return func(err error) {
-		close(ended)
-		<-done
+		quiet()
 		if err != nil {
 			r.line(head, "FAILED after "+seconds(start), "\n")
 			return
 		}
 		r.built++
 		r.line(head, "built in "+seconds(start), "\n")
+	}
+}
+
+// every calls f at intervals until the function that it returns is called; no call of f outlasts that one.
+func every(interval time.Duration, f func()) (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				f()
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-done
 	}
 }
 
