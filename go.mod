@@ -3,6 +3,7 @@ module github.com/sluice-gateway/sluice
 go 1.26.0
 
 require (
+	github.com/fluxcd/cli-utils v1.2.3
 	github.com/fluxcd/helm-controller/api v1.6.4
 	github.com/fluxcd/pkg/apis/kustomize v1.19.2
 	github.com/fluxcd/pkg/apis/meta v1.30.2

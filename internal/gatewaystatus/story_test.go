@@ -48,6 +48,7 @@ func (s story) run(t *testing.T) gatewaystatus.Input {
 			t.Fatalf("%s:\ngot\n%s\nwant\n%s", step.what, got, step.want)
 		}
 		in.Gateway.Status = stored(t, status)
+		checkKstatus(t, step.what, *in.Gateway, in.Gateway.Status)
 	}
 	return in
 }
