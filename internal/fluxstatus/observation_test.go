@@ -89,6 +89,7 @@ func TestObserveRequests(t *testing.T) {
 
 func TestObserveSource(t *testing.T) {
 	pullFailed := says("False", "OCIArtifactPullFailed", flux.PullFailed)
+	fetchFailed := flux.SourceCondition("FetchFailed", "True", "OCIArtifactPullFailed", flux.PullFailed)
 	whole := func(set func(*fluxstatus.Source)) fluxstatus.Source {
 		s := fluxstatus.Source{Exists: true, Usable: true, Revision: flux.Revision, Digest: flux.Digest, Ready: fluxstatus.Statement{Status: "Unknown"}}
 		set(&s)
@@ -113,6 +114,14 @@ func TestObserveSource(t *testing.T) {
 		"it is ready": {flux.ReadySource(), "", seen(func(*fluxstatus.Observation) {}).Source, true},
 		"the registry is down: the artifact serves all the same": {
 			flux.Source(flux.PullFails), "", whole(func(s *fluxstatus.Source) { s.Ready = pullFailed }), false,
+		},
+		"it is pulled again after a failure, which stands until it succeeds": {
+			flux.Source(fetchFailed, flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Building)), "",
+			whole(func(s *fluxstatus.Source) { s.Ready = pullFailed }), false,
+		},
+		"the failure was that of an older generation": {
+			flux.Source(fetchFailed, flux.NextGeneration, flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Building)), "",
+			whole(func(s *fluxstatus.Source) { s.Ready, s.Usable = says("Unknown", "Progressing", flux.Building), false }), false,
 		},
 		"somebody edited its tag to one that does not exist: the artifact is that of the old spec": {
 			flux.Source(flux.NextGeneration, flux.PullFails), "",

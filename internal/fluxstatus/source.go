@@ -37,7 +37,7 @@ func observeSource(source *sourcev1.OCIRepository, knownRevision string) Source 
 	s := Source{Ready: Statement{Status: metav1.ConditionUnknown}, Revision: knownRevision}
 	if source != nil {
 		s.Exists = true
-		s.Ready = statement(source.Status.Conditions, meta.ReadyCondition, source.Generation)
+		s.Ready = sourceReady(source)
 		s.Usable = usable(source)
 		if artifact := source.Status.Artifact; artifact != nil {
 			s.Revision = artifact.Revision
@@ -45,6 +45,18 @@ func observeSource(source *sourcev1.OCIRepository, knownRevision string) Source 
 	}
 	s.Digest = digestOf(s.Revision)
 	return s
+}
+
+// sourceReady is the Ready condition. While source-controller tries again it says Unknown, and FetchFailed keeps what is
+// wrong (v1.9.4, reconcileSource): so a source that failed has failed until it succeeds.
+func sourceReady(source *sourcev1.OCIRepository) Statement {
+	ready := statement(source.Status.Conditions, meta.ReadyCondition, source.Generation)
+	failed := statement(source.Status.Conditions, sourcev1.FetchFailedCondition, source.Generation)
+	if ready.Status == metav1.ConditionUnknown && failed.Status == metav1.ConditionTrue && failed.Current {
+		failed.Status = metav1.ConditionFalse
+		return failed
+	}
+	return ready
 }
 
 func usable(source *sourcev1.OCIRepository) bool {
