@@ -24,6 +24,7 @@ func TestConfigIsReadAsHelmReadsAValuesFile(t *testing.T) {
 		"words in quotes are text":              {"a: \"yes\"\nb: 'on'\nc: \"0644\"\n", `{"a":"yes","b":"on","c":"0644"}`},
 		"numbers of YAML 1.1":                   {"a: 0644\nb: 0x1F\nc: 1_000\nd: 0b11\ne: 08\nf: 0o17\n", `{"a":420,"b":31,"c":1000,"d":3,"e":8,"f":15}`},
 		"whole floats become integers":          {"a: 1.0\nb: 1e3\nc: 1.5\nd: -0.0\n", `{"a":1,"b":1000,"c":1.5,"d":0}`},
+		"whole floats beyond a float's digits":  {"a: 20000000000000008.0\n", `{"a":20000000000000010}`},
 		"dates stay text":                       {"a: 2026-11-01\nb: 2026-11-01T00:00:00Z\n", `{"a":"2026-11-01","b":"2026-11-01T00:00:00Z"}`},
 		"times of day stay text":                {"a: 1:30\n", `{"a":"1:30"}`},
 		"nulls stay":                            {"a: null\nb: ~\nc:\n", `{"a":null,"b":null,"c":null}`},

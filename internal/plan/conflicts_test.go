@@ -20,6 +20,7 @@ spec:
   - {field: infrastructure.resources, paths: [resources]}
   - {field: infrastructure.tolerations, paths: [tolerations]}
   - {field: storage.type, paths: ['hosts[0].name', 'notes\.type']}
+  - {field: infrastructure.labels, paths: ['pods[0].labels']}
   imageMappings:
   - {name: gateway, paths: [{repository: image.repository, tag: image.tag}]}
 `
@@ -28,6 +29,7 @@ spec:
 		resources = "{infrastructure: {resources: {limits: {cpu: 1}, claims: [{name: a}]}}"
 		tolerate  = "{infrastructure: {tolerations: [{key: a}]}"
 		storage   = "{storage: {type: x}"
+		labels    = "{infrastructure: {labels: {a: b, c: d}}"
 		image     = "{infrastructure: {images: {gateway: 'acme/gw:1'}}"
 		agree     = "; remove one, or make them equal"
 	)
@@ -59,6 +61,8 @@ spec:
 		"a list with another element":            {storage, "{hosts: [{name: z}]}", `spec.storage.type: sets hosts[0].name to "x", but %s sets hosts to [{"name":"z"}]`},
 		"a list whose element says nothing":      {storage, "{hosts: [{port: 2}]}", `spec.storage.type: sets hosts[0].name to "x", but %s sets hosts to [{"port":2}]`},
 		"a list without the element":             {storage, "{hosts: []}", `spec.storage.type: sets hosts[0].name to "x", but %s sets hosts to []`},
+		"a list with the same structure":         {labels, "{pods: [{labels: {a: b, c: d}}]}", ""},
+		"a list with part of the structure":      {labels, "{pods: [{labels: {a: b}}]}", `spec.infrastructure.labels: sets pods[0].labels to {"a":"b","c":"d"}, but %s sets pods to [{"labels":{"a":"b"}}]`},
 		"a map in the place of a list":           {storage, "{hosts: {name: x}}", `spec.storage.type: sets hosts[0].name to "x", but %s sets hosts to {"name":"x"}`},
 		"a key with a dot":                       {storage, "{notes.type: z}", `spec.storage.type: sets notes\.type to "x", but %s sets notes\.type to "z"`},
 		"an image's part, the same":              {image, "{image: {tag: '1', pullPolicy: Always}}", ""},

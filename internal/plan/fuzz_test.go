@@ -149,7 +149,7 @@ func FuzzDecodeYAML(f *testing.F) {
 	for _, seed := range []string{
 		"a: yes\n", "a: 0644\nb: 1_0\n", "a: 1\n---\nb: 2\n", "a: 1\na: 2\n", "1: a\n\"1\": b\n", "a: &x {b: 1}\nc: {<<: *x}\n",
 		"a: 1e400\nb: .inf\n", "a: 9223372036854775808\nb: -9223372036854775809\n", "true: 1\n1.5: 2\n", "--- a\n...\nb", "a: !!binary aGk=\n",
-		"a: 2001-01-01\n", "? a\n: b\n", "a: |\n  ---\n", "\xef\xbb\xbfa: 1\n", "a: \"\\ud800\"\n",
+		"a: 20000000000000008.0\nb: +0020000000000000008\n", "a: 2001-01-01\n", "? a\n: b\n", "a: |\n  ---\n", "\xef\xbb\xbfa: 1\n", "a: \"\\ud800\"\n",
 	} {
 		f.Add(seed)
 	}

@@ -97,7 +97,8 @@ func (n *normaliser) unsigned(at Path, v uint64) any {
 	return int64(v)
 }
 
-// float refuses the two ends as well: an integer just beyond them has been rounded to them.
+// float makes an integer of a float without a fraction, as the API server writes it: the shortest digits that read back as
+// the same float, filled up with zeros.
 func (n *normaliser) float(at Path, v float64) any {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -105,11 +106,13 @@ func (n *normaliser) float(at Path, v float64) any {
 		return nil
 	case v != math.Trunc(v):
 		return v
-	case v <= math.MinInt64 || v >= math.MaxInt64:
+	}
+	whole, err := strconv.ParseInt(strconv.FormatFloat(v, 'f', -1, 64), 10, 64)
+	if err != nil {
 		n.wrong(at, outsideInt64)
 		return nil
 	}
-	return int64(v)
+	return whole
 }
 
 func (n *normaliser) number(at Path, v json.Number) any {
