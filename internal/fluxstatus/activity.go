@@ -39,6 +39,7 @@ const (
 const (
 	fulfillingPrerequisites = "Fulfilling prerequisites"
 	retryingAfter           = "retrying after"
+	runningAction           = "Running '"
 	runningCorrection       = "Running 'correct cluster drift'"
 	runningInstall          = "Running 'install'"
 	runningUpgrade          = "Running 'upgrade'"
@@ -69,7 +70,7 @@ func (o *Observation) observeActivity(hr *helmv2.HelmRelease) {
 		return
 	}
 	o.Reconciling = c.Message
-	o.Activity = o.activityAt(c)
+	o.Activity = o.activityAt(c, hr)
 	pauses := o.Activity == Blocked || o.Activity == Retrying || o.Activity == Waiting
 	if pauses && c.ObservedGeneration != hr.Generation && !o.Suspended {
 		o.Activity = Unseen // a change ends the pause
@@ -83,7 +84,7 @@ func (o *Observation) activityAtRest() Activity {
 	return Unseen
 }
 
-func (o *Observation) activityAt(c *metav1.Condition) Activity {
+func (o *Observation) activityAt(c *metav1.Condition, hr *helmv2.HelmRelease) Activity {
 	switch {
 	case c.Reason == meta.ProgressingWithRetryReason && strings.HasPrefix(c.Message, retryingAfter):
 		return Waiting
@@ -95,7 +96,7 @@ func (o *Observation) activityAt(c *metav1.Condition) Activity {
 		return Preparing
 	case strings.HasPrefix(c.Message, runningCorrection):
 		return Correcting
-	case o.madeNoRevision(c):
+	case o.releaseFails(c) && madeNoRevision(hr.Status, o.Latest, c.LastTransitionTime):
 		return Waiting
 	}
 	return Acting
@@ -106,14 +107,20 @@ func (o *Observation) prerequisiteFails() bool {
 	return o.Ready.Status == metav1.ConditionFalse && !IsReleaseFailure(o.Ready.Reason) && !IsInterruption(o.Ready.Reason)
 }
 
-// madeNoRevision: an install or upgrade ended before Helm stored a revision, as when a template does not render. Flux then
-// leaves the condition as it was, neither remedies nor stalls, and tries again ever more seldom. While the action runs Ready
-// is Unknown; when it ended with a revision, that one is younger than the condition, and its remediation follows at once.
-func (o *Observation) madeNoRevision(c *metav1.Condition) bool {
+// releaseFails: an install or upgrade ended. While it runs Ready is Unknown, and what follows it changes the message.
+func (o *Observation) releaseFails(c *metav1.Condition) bool {
 	release := strings.HasPrefix(c.Message, runningInstall) || strings.HasPrefix(c.Message, runningUpgrade)
-	failed := o.Ready.Status == metav1.ConditionFalse &&
+	return release && o.Ready.Status == metav1.ConditionFalse &&
 		(o.Ready.Reason == helmv2.InstallFailedReason || o.Ready.Reason == helmv2.UpgradeFailedReason)
-	return release && failed && (o.Latest == nil || o.Latest.LastDeployed.Time.Before(c.LastTransitionTime.Time))
+}
+
+// madeNoRevision: it ended before Helm stored a revision, as when a template does not render. Flux then leaves Reconciling as
+// it was, neither remedies nor stalls, and tries again ever more seldom. Such a failure counts in failures alone. Otherwise a
+// revision that is younger than the condition is there and about to be remedied, or will be with the second half of Flux's
+// patch, which writes conditions first.
+func madeNoRevision(status helmv2.HelmReleaseStatus, latest *helmv2.Snapshot, began metav1.Time) bool {
+	return status.Failures > status.InstallFailures+status.UpgradeFailures &&
+		(latest == nil || latest.LastDeployed.Time.Before(began.Time))
 }
 
 // IsInterruption tells whether a reason of Ready=False says that an action was interrupted, which Flux makes up for.

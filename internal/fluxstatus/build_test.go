@@ -46,7 +46,7 @@ func seen(set func(*fluxstatus.Observation)) fluxstatus.Observation {
 
 // tried adds what Attempted shows.
 func tried(o *fluxstatus.Observation, attempt string) {
-	o.Attempted, o.Attempt, o.AttemptedVersion = true, attempt, flux.Version
+	o.AttemptedChart, o.Attempted, o.Attempt, o.AttemptedVersion = true, true, attempt, flux.Version
 }
 
 func says(status metav1.ConditionStatus, reason, message string) fluxstatus.Statement {

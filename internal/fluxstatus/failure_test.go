@@ -35,7 +35,12 @@ var (
 
 // busy is Flux at something, not done with the second generation; idle is done with it, and stalled.
 func busy(activity fluxstatus.Activity, reconciling string, ready fluxstatus.Statement) fluxstatus.Observation {
-	return fluxstatus.Observation{Activity: activity, Reconciling: reconciling, Ready: ready}
+	return fluxstatus.Observation{Activity: activity, Reconciling: reconciling, Ready: ready, Unfinished: true}
+}
+
+func counting(failures int64, o fluxstatus.Observation) fluxstatus.Observation {
+	o.FluxFailures = failures
+	return o
 }
 
 func idle(ready fluxstatus.Statement) fluxstatus.Observation {
@@ -64,17 +69,17 @@ func TestObserveFailures(t *testing.T) {
 			&fluxstatus.Failure{Reason: "RollbackFailed", Message: "Helm rollback failed: timeout"},
 		},
 		"a template does not render: the condition stays, and Flux tries again ever more seldom": {
-			flux.Parts(flux.Reconciling(flux.RunningUpgrade), failed),
-			busy(fluxstatus.Waiting, flux.RunningUpgrade, saysFailed), upgradeFailed,
+			flux.Parts(flux.Failures(1), flux.Reconciling(flux.RunningUpgrade), failed),
+			counting(1, busy(fluxstatus.Waiting, flux.RunningUpgrade, saysFailed)), upgradeFailed,
 		},
 		"a template of the first install does not render": {
-			flux.Parts(flux.Reconciling(flux.RunningInstall), flux.Ready("False", "InstallFailed", flux.InstallFailed)),
-			busy(fluxstatus.Waiting, flux.RunningInstall, says("False", "InstallFailed", flux.InstallFailed)),
+			flux.Parts(flux.Failures(1), flux.Reconciling(flux.RunningInstall), flux.Ready("False", "InstallFailed", flux.InstallFailed)),
+			counting(1, busy(fluxstatus.Waiting, flux.RunningInstall, says("False", "InstallFailed", flux.InstallFailed))),
 			&fluxstatus.Failure{Reason: "InstallFailed", Message: flux.InstallFailed},
 		},
 		"with strategy Retry Flux waits": {
-			flux.Parts(failed, flux.Retrying(flux.RetryingAfter)),
-			busy(fluxstatus.Waiting, flux.RetryingAfter, saysFailed), upgradeFailed,
+			flux.Parts(failed, flux.Failures(3), flux.Retrying(flux.RetryingAfter)),
+			counting(3, busy(fluxstatus.Waiting, flux.RetryingAfter, saysFailed)), upgradeFailed,
 		},
 		"health checks were canceled by a request, and the next look begins": {
 			flux.Parts(flux.Ready("False", "HealthCheckCanceled", newRequest), releaseFail, flux.Reconciling(flux.Prerequisites)),
@@ -140,6 +145,7 @@ func secondGeneration(says fluxstatus.Observation, failure *fluxstatus.Failure) 
 	return seen(func(o *fluxstatus.Observation) {
 		tried(o, "2/"+flux.Digest+"/")
 		o.Activity, o.Reconciling, o.Observed, o.Stalled = says.Activity, says.Reconciling, says.Observed, says.Stalled
+		o.Unfinished, o.FluxFailures = says.Unfinished, says.FluxFailures
 		o.Ready, o.RolledBack, o.Failure, o.Mirrored = says.Ready, says.RolledBack, failure, says.Mirrored
 	})
 }
@@ -175,18 +181,23 @@ func TestWhetherAFailedUpgradeMadeARevision(t *testing.T) {
 		return s
 	}
 	for what, c := range map[string]struct {
-		latest *helmv2.Snapshot
-		want   fluxstatus.Activity
+		latest             *helmv2.Snapshot
+		failures, upgrades int64
+		want               fluxstatus.Activity
 	}{
-		"there is no revision":                   {nil, fluxstatus.Waiting},
-		"the latest is one that ran before":      {flux.Snapshot(5, "deployed", "upgrade"), fluxstatus.Waiting},
-		"the latest failed before":               {made(-time.Second), fluxstatus.Waiting},
-		"the latest was made in the same second": {made(0), fluxstatus.Acting},
-		"the latest was made since":              {made(time.Second), fluxstatus.Acting},
+		"there is no revision":                           {nil, 1, 0, fluxstatus.Waiting},
+		"the latest is one that ran before":              {flux.Snapshot(5, "deployed", "upgrade"), 1, 0, fluxstatus.Waiting},
+		"the latest failed before, and was counted":      {made(-time.Second), 2, 1, fluxstatus.Waiting},
+		"the latest was made in the same second":         {made(0), 2, 1, fluxstatus.Acting},
+		"the latest was made since":                      {made(time.Second), 1, 1, fluxstatus.Acting},
+		"the conditions are written, the history is not": {flux.Snapshot(5, "deployed", "upgrade"), 0, 0, fluxstatus.Acting},
+		"so they are, after a failure before":            {made(-time.Second), 1, 1, fluxstatus.Acting},
 	} {
 		t.Run(what, func(t *testing.T) {
-			if got := observe(2, flux.Attempted(2), flux.Reconciling(flux.RunningUpgrade), failed, flux.History(c.latest)).Activity; got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
+			counted := func(hr *helmv2.HelmRelease) { hr.Status.Failures, hr.Status.UpgradeFailures = c.failures, c.upgrades }
+			o := observe(2, flux.Attempted(2), flux.Reconciling(flux.RunningUpgrade), failed, flux.History(c.latest), counted)
+			if o.Activity != c.want {
+				t.Errorf("got %s, want %s", o.Activity, c.want)
 			}
 		})
 	}

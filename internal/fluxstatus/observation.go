@@ -42,10 +42,14 @@ type Observation struct {
 	Activity Activity
 	// Stalled: Flux says that nothing more will happen without a change or a request.
 	Stalled bool
-	// Attempted: Flux's latest attempt was at this generation and at the wanted chart digest.
+	// AttemptedChart: Flux's latest attempt was with the wanted chart digest.
+	AttemptedChart bool
+	// Attempted: so it was, and at this generation.
 	Attempted bool
 	// Observed: Flux has finished with this generation (status.observedGeneration).
 	Observed bool
+	// Unfinished: the latest attempt began and has not ended, perhaps since helm-controller was killed.
+	Unfinished bool
 	// Attempt identifies the latest attempt: generation, digest and force request.
 	Attempt string
 	// Ready is the HelmRelease's Ready condition, Unknown when there is none.

@@ -5,6 +5,7 @@ package fluxstatus
 
 import (
 	"fmt"
+	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -21,13 +22,14 @@ func (o *Observation) observeRelease(hr, desired *helmv2.HelmRelease) {
 	o.Carries = !o.Deleting && desired != nil && carries(hr, desired)
 	o.Suspended = hr.Spec.Suspend
 	o.Observed = status.ObservedGeneration == hr.Generation
-	o.Attempted = status.LastAttemptedGeneration == hr.Generation &&
-		o.Source.Digest != "" && digestOf(status.LastAttemptedRevisionDigest) == o.Source.Digest
+	o.AttemptedChart = o.Source.Digest != "" && digestOf(status.LastAttemptedRevisionDigest) == o.Source.Digest
+	o.Attempted = o.AttemptedChart && status.LastAttemptedGeneration == hr.Generation
 	o.Attempt = fmt.Sprintf("%d/%s/%s", status.LastAttemptedGeneration,
 		digestOf(status.LastAttemptedRevisionDigest), status.LastHandledForceAt)
 	o.AttemptedVersion = AuthorVersion(status.LastAttemptedRevision)
 	o.FluxFailures = status.Failures
 	o.Ready = statement(status.Conditions, meta.ReadyCondition, hr.Generation)
+	o.Unfinished = status.LastAttemptedGeneration > max(status.ObservedGeneration, 0) || isRunning(o.Ready)
 	o.Stalled = apimeta.IsStatusConditionTrue(status.Conditions, meta.StalledCondition)
 	o.observeHistory(status.History)
 	o.observeFailure(status.Conditions)
@@ -43,6 +45,11 @@ func carries(hr, desired *helmv2.HelmRelease) bool {
 	have, want := hr.Spec, desired.Spec
 	have.Suspend, want.Suspend = false, false
 	return fluxobjects.SpecEqual(have, want)
+}
+
+// isRunning: Ready says that an action runs. It goes on saying so when helm-controller is killed meanwhile.
+func isRunning(ready Statement) bool {
+	return ready.Status == metav1.ConditionUnknown && strings.HasPrefix(ready.Message, runningAction)
 }
 
 func mirrored(conditions []metav1.Condition) []metav1.Condition {

@@ -50,7 +50,7 @@ func TestObserveAReleaseThatGoesWell(t *testing.T) {
 			flux.Release(desired(), 1, flux.Attempted(1), flux.Reconciling(flux.RunningInstall), flux.Ready("Unknown", "Progressing", flux.RunningInstall)),
 			seen(func(o *fluxstatus.Observation) {
 				tried(o, "1/"+flux.Digest+"/")
-				o.Activity, o.Reconciling = fluxstatus.Acting, flux.RunningInstall
+				o.Activity, o.Reconciling, o.Unfinished = fluxstatus.Acting, flux.RunningInstall, true
 				o.Ready = says("Unknown", "Progressing", flux.RunningInstall)
 			}),
 		},
@@ -80,7 +80,18 @@ func TestObserveAReleaseThatGoesWell(t *testing.T) {
 		},
 		"another chart is wanted than was attempted": {
 			inSync(func(hr *helmv2.HelmRelease) { hr.Status.LastAttemptedRevisionDigest = "latest@" + flux.OldDigest }),
-			inSyncSeen(func(o *fluxstatus.Observation) { o.Attempted, o.Attempt = false, "1/"+flux.OldDigest+"/" }),
+			inSyncSeen(func(o *fluxstatus.Observation) {
+				o.AttemptedChart, o.Attempted, o.Attempt = false, false, "1/"+flux.OldDigest+"/"
+			}),
+		},
+		"helm-controller was killed in mid-upgrade, and looks at prerequisites": {
+			inSync(flux.Reconciling(flux.Prerequisites), func(hr *helmv2.HelmRelease) {
+				hr.Status.Conditions[0].Status, hr.Status.Conditions[0].Message = "Unknown", flux.RunningUpgrade
+			}),
+			inSyncSeen(func(o *fluxstatus.Observation) {
+				o.Activity, o.Reconciling, o.Unfinished = fluxstatus.Preparing, flux.Prerequisites, true
+				o.Ready = says("Unknown", "InstallSucceeded", flux.RunningUpgrade)
+			}),
 		},
 		"a tag that is no version: the attempt's digest comes with the tag": {
 			inSync(func(hr *helmv2.HelmRelease) { hr.Status.LastAttemptedRevisionDigest = "latest@" + flux.Digest }),

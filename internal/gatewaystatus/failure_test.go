@@ -28,7 +28,7 @@ func with(strategy v1alpha1.RemediationStrategy) *plan.Plan {
 
 // installFails are the parts of a first install that failed, and of one that was uninstalled since.
 var (
-	installFailed = flux.Parts(flux.Attempted(1), flux.Released("False", "InstallFailed", flux.InstallFailed), flux.Ready("False", "InstallFailed", flux.InstallFailed))
+	installFailed = flux.Parts(flux.Attempted(1), flux.Failures(1), flux.Released("False", "InstallFailed", flux.InstallFailed), flux.Ready("False", "InstallFailed", flux.InstallFailed))
 	uninstalled   = flux.Parts(installFailed, flux.Condition("Remediated", "True", "UninstallSucceeded", "Helm uninstall remediation succeeded"),
 		flux.History(flux.Snapshot(1, "uninstalling", "uninstall-remediation")))
 )

@@ -45,7 +45,7 @@ func rollbackMessage(f facts) string {
 		cause = f.rounds.Last.Message
 	}
 	runs := "an earlier revision"
-	if s := f.o.Latest; s != nil {
+	if s := f.o.Latest; f.o.Deployed() {
 		runs = fmt.Sprintf("chart version %s (revision %d)", fluxstatus.AuthorVersion(s.ChartVersion), s.Version)
 	}
 	return fmt.Sprintf("the upgrade to chart version %s failed and was rolled back; %s runs instead, and Flux repairs no drift of it meanwhile: %s",

@@ -132,22 +132,29 @@ func attemptSucceeded(o fluxstatus.Observation, recorded string) bool {
 
 // upToRollback is all of rule 3 but the part about rollbacks.
 func upToRollback(o fluxstatus.Observation) bool {
-	return o.Carries && o.Attempted && o.Observed && o.Deployed() && !o.DigestIgnored() &&
-		o.Ready.Status == metav1.ConditionTrue
+	return saysSuccess(o) && o.Deployed() && !o.DigestIgnored()
+}
+
+// saysSuccess: Flux has attempted what is desired, has finished with it, and is content. While an action runs Ready=True says
+// nothing yet: Flux writes conditions before history.
+func saysSuccess(o fluxstatus.Observation) bool {
+	return o.Carries && o.Attempted && o.Observed && o.Ready.Status == metav1.ConditionTrue && o.Activity != fluxstatus.Acting
 }
 
 // stillOnRecord: the generation moved without an attempt (suspend, resume, a setting), a prerequisite fails before one, or
-// drift is being corrected. A release failure, a running action and a correction that did not help are none of these.
+// drift is being corrected. A release failure, an action that runs or was interrupted, and a correction that did not help are
+// none of these.
 func stillOnRecord(f facts) bool {
 	switch f.o.Activity {
 	case fluxstatus.Acting, fluxstatus.Retrying, fluxstatus.Waiting:
 		return false
 	}
-	return f.recordedAtLatest == f.o.ContentHash && !fluxstatus.IsReleaseFailure(f.o.Ready.Reason)
+	return f.recordedAtLatest == f.o.ContentHash && f.o.AttemptedChart && !f.o.Unfinished &&
+		!fluxstatus.IsReleaseFailure(f.o.Ready.Reason)
 }
 
 func digestIgnored(f facts) *verdict {
-	if !f.o.Carries || !f.o.Attempted || !f.o.Observed || !f.o.DigestIgnored() || f.o.Ready.Status != metav1.ConditionTrue {
+	if !saysSuccess(f.o) || !f.o.DigestIgnored() {
 		return nil
 	}
 	return isFalse(v1alpha1.ReasonChartDigestIgnored,

@@ -37,16 +37,17 @@ type Request struct {
 }
 
 // NextRequest decides what to ask of Flux now. It asks only when no Helm action runs, since a request in mid-upgrade can
-// cancel a good upgrade, and never again before Flux has handled the last request. What people ask goes first.
+// cancel a good upgrade, and never again before Flux has handled the last request. What people ask goes first. Nothing is
+// asked of a suspended HelmRelease: Flux would take the request for handled and do nothing.
 func NextRequest(in Input) Request {
 	o := in.Observation
-	if !o.Settled() || pending(o) {
+	if !o.Settled() || o.Suspended || pending(o) {
 		return Request{}
 	}
 	if wanted := in.Annotations[meta.ReconcileRequestAnnotation]; wanted != "" && wanted != in.Status.LastHandledReconcileAt {
 		return handOn(in.Annotations, wanted)
 	}
-	if o.Suspended || !o.Carries || !o.Resting() {
+	if !o.Carries || !o.Resting() {
 		return Request{}
 	}
 	if o.Failure != nil && o.Failure.Canceled || rollbackUnknown(in) {
@@ -55,9 +56,9 @@ func NextRequest(in Input) Request {
 	return scheduled(in)
 }
 
-// pending: Flux has not handled the last request, and may act on it any moment. It handles none while it is suspended.
+// pending: Flux has not handled the last request, and may act on it any moment.
 func pending(o fluxstatus.Observation) bool {
-	return o.RequestedAt != "" && o.RequestedAt != o.HandledRequestAt && !o.Suspended
+	return o.RequestedAt != "" && o.RequestedAt != o.HandledRequestAt
 }
 
 // handOn passes a person's request on. Flux heeds forceAt and resetAt only where they equal requestedAt.

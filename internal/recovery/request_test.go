@@ -68,7 +68,7 @@ func TestPeoplesRequests(t *testing.T) {
 		"but not with an older force":        {asked(map[string]string{requestedAt: "now", forceAt: "before"}, ""), on(plain)},
 		"once":                               {asked(all, "now"), nothing},
 		"other annotations are not ours":     {asked(map[string]string{"team": "a", forceAt: "now"}, ""), nothing},
-		"also while it is suspended":         {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Suspended = true }), on(plain)},
+		"not while it is suspended":          {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Suspended = true }), nothing},
 		"also while it carries another spec": {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Carries = false }), on(plain)},
 		"also while a prerequisite fails":    {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Blocked }), on(plain)},
 		"not while a Helm action runs":       {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Acting }), nothing},
@@ -76,9 +76,6 @@ func TestPeoplesRequests(t *testing.T) {
 		"not before Flux has seen the spec":  {but(asked(plain, ""), func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Unseen }), nothing},
 		"not while another one is pending": {
 			but(asked(plain, ""), func(o *fluxstatus.Observation) { o.RequestedAt, o.HandledRequestAt = "b", "a" }), nothing,
-		},
-		"over one that waits for the end of a suspension: the newest counts": {
-			but(asked(plain, ""), func(o *fluxstatus.Observation) { o.RequestedAt, o.HandledRequestAt, o.Suspended = "b", "a", true }), on(plain),
 		},
 		"an annotation that somebody took away is not pending": {
 			but(asked(plain, ""), func(o *fluxstatus.Observation) { o.HandledRequestAt = "a" }), on(plain),
