@@ -89,8 +89,12 @@ func Serve(ctx context.Context, out io.Writer) error {
 	started, err := cluster.Start(ctx, cluster.Options{
 		Dir:      newPlaces(layout.Root()).cluster(),
 		Progress: func(text string) { fmt.Fprintln(out, text) },
-		// The commit that mends a gateway need not wait until the health check of the broken one has timed out.
-		Args: map[string][]string{cluster.KustomizeController: {"--feature-gates=CancelHealthCheckOnNewRevision=true"}},
+		Args: map[string][]string{
+			// The commit that mends a gateway need not wait until the health check of the broken one has timed out.
+			cluster.KustomizeController: {"--feature-gates=CancelHealthCheckOnNewRevision=true"},
+			// The simulated nodes send no heartbeats, and the cluster stays for people to look around in.
+			cluster.ControllerManager: {"--node-monitor-grace-period=240h"},
+		},
 	})
 	if err != nil {
 		return err
