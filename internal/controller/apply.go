@@ -5,11 +5,13 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -55,7 +57,7 @@ func (r *gatewayReconciler) applySource(ctx context.Context, s *state) error {
 		}
 	default:
 		if err := r.Update(ctx, next); err != nil {
-			return err
+			return outdatedIfGone(err)
 		}
 	}
 	s.wanted = next
@@ -114,10 +116,18 @@ func (r *gatewayReconciler) applyRelease(ctx context.Context, s *state) error {
 // somebody added by hand must go, which server-side apply would leave.
 func (r *gatewayReconciler) updateRelease(ctx context.Context, s *state, next *helmv2.HelmRelease) error {
 	if err := r.Update(ctx, next); err != nil {
-		return err
+		return outdatedIfGone(err)
 	}
 	s.release = next
 	return nil
+}
+
+// outdatedIfGone: what was to be updated has been deleted meanwhile. The cache will tell.
+func outdatedIfGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("%w: %w", errOutdated, err)
+	}
+	return err
 }
 
 // recordSuccess writes what the status says of a success before the spec that succeeded is overwritten: whether a rollback

@@ -33,30 +33,36 @@ func (r *gatewayReconciler) tearDown(ctx context.Context, s *state) error {
 		s.gone = true
 		return nil
 	}
-	if err := r.lookOnceMore(ctx, s); err != nil {
-		return err
-	}
-	if s.release == nil {
-		return r.letGo(ctx, s)
-	}
 	terminating, err := r.namespaceTerminates(ctx, s.gateway.Namespace)
 	if err != nil {
 		return err
 	}
+	if err := r.lookOnceMore(ctx, s); err != nil {
+		return err
+	}
+	if s.release != nil {
+		if err := r.partWith(ctx, s); err != nil {
+			return err
+		}
+	}
+	if s.release != nil && !terminating {
+		return nil
+	}
+	if err := r.letGo(ctx, s); err != nil || !terminating {
+		return err
+	}
+	r.warnOfRemains(s.gateway)
+	return nil
+}
+
+func (r *gatewayReconciler) partWith(ctx context.Context, s *state) error {
 	accountMissing, err := r.accountMissing(ctx, s.release)
 	if err != nil {
 		return err
 	}
 	p := part(s.gateway, s.release, accountMissing)
-	if err := r.carryOut(ctx, s, p); err != nil {
-		return err
-	}
-	if terminating {
-		r.warnOfRemains(s)
-		return r.letGo(ctx, s)
-	}
 	s.hold = p.hold
-	return nil
+	return r.carryOut(ctx, s, p)
 }
 
 // lookOnceMore asks the API server for a HelmRelease that the cache does not have: we may just have written it.

@@ -51,18 +51,17 @@ func intended(reason string) bool {
 	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonDeleting || reason == v1alpha1.ReasonPending
 }
 
-// warnOfRemains tells what a namespace's deletion may leave in other namespaces. The event is about the namespace, since
-// nothing can be made in one that terminates.
-func (r *gatewayReconciler) warnOfRemains(s *state) {
-	hr := s.release
-	target, storage := hr.GetReleaseNamespace(), hr.GetStorageNamespace()
-	if target == hr.Namespace && storage == hr.Namespace {
+// warnOfRemains tells what a namespace's deletion may leave in other namespaces: nobody waited for an uninstall. The event is
+// about the namespace, since nothing can be made in one that terminates.
+func (r *gatewayReconciler) warnOfRemains(gateway *v1alpha1.APIGateway) {
+	release := placesOf(gateway).Release
+	if release.TargetNamespace == gateway.Namespace && release.StorageNamespace == gateway.Namespace {
 		return
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hr.Namespace}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gateway.Namespace}}
 	r.events.Eventf(namespace, nil, corev1.EventTypeWarning, "ReleaseMayRemain", action,
-		"APIGateway %s/%s went with its namespace: Helm release %s may remain in namespace %s (its storage: namespace %s)",
-		hr.Namespace, hr.Name, hr.GetReleaseName(), target, storage)
+		"APIGateway %s/%s went with its namespace: objects of Helm release %s may remain in namespace %s, and its record in namespace %s",
+		gateway.Namespace, gateway.Name, release.Name, release.TargetNamespace, release.StorageNamespace)
 }
 
 func cut(message string) string {

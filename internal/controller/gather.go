@@ -212,7 +212,9 @@ func (s *state) refuse(reason, field, message string) {
 	s.fault = &plan.Error{Faults: []plan.Fault{{Reason: reason, Field: field, Message: message}}}
 }
 
+var errOutdated = errors.New("the cache lags behind")
+
 // isConflict: what we read was out of date. The cache will catch up.
 func isConflict(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, errOutdated)
 }

@@ -67,8 +67,9 @@ func jsonFields(prefix string, of any) []string {
 	var fields []string
 	t := reflect.TypeOf(of)
 	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		fields = append(fields, prefix+"."+name)
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
+			fields = append(fields, prefix+"."+name)
+		}
 	}
 	return fields
 }

@@ -106,11 +106,9 @@ func TestConfigMapMadeLaterIsPickedUp(t *testing.T) {
 	w := newWorld(t)
 	w.gateway("web", "configRef: {name: web-values}")
 	contains(t, w.awaitReason("web", "Accepted", v1alpha1.ReasonConfigNotFound), "web-values")
-	w.create(&corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "web-values", Namespace: w.ns},
-		Data:       map[string]string{"values.yaml": "from: config\n"},
-	})
-	w.awaitWithin(within, "HelmRelease", func() error { return w.get("web", &helmv2.HelmRelease{}) })
+	w.config("web-values", "values.yaml", "from: config\n")
+	w.awaitRelease("web", "exists", nil)
+	w.soon("create configmaps web-values", "create helmreleases web")
 	contains(t, inYAML(w.release("web").Spec.Values), "from: config")
 
 	w.patch(&corev1.ConfigMap{}, "web-values", `{"data":{"values.yaml":"from: edit\n"}}`)

@@ -25,7 +25,7 @@ import (
 )
 
 // patience bounds every wait; what takes longer than a moment is a failure, save on a very busy machine.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // grace is how long a source is unused before the operator removes it here.
 const grace = time.Second

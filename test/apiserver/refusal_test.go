@@ -170,7 +170,7 @@ func (w *world) spec(rest string) string { return "className: " + w.class + "\n"
 
 func (w *world) refused(t *testing.T, manifest, message string) {
 	t.Helper()
-	err := env.Apply(w.ctx, manifest)
+	err := w.tryApply(manifest)
 	if err == nil {
 		t.Fatal("it was taken")
 	}

@@ -78,24 +78,52 @@ func begin(t *testing.T, o controller.Options) {
 	must(t, err)
 }
 
-// writes are the operator's successful writes since a time in a namespace (empty: everywhere), as "update helmreleases/web".
-// Events are left out.
+// writes are the operator's successful writes since a time in a namespace, as "update helmreleases web". Events are left
+// out.
 func writes(t *testing.T, since time.Time, namespace string) []string {
 	t.Helper()
-	events, err := env.AuditEvents(since, func(e cluster.AuditEvent) bool {
-		return e.User == operator.User && e.IsWrite() && e.Code < 300 && e.Resource != "events" &&
-			(namespace == "" || e.Namespace == namespace)
-	})
-	must(t, err)
 	var out []string
-	for _, e := range events {
-		what := e.Verb + " " + e.Resource
-		if e.Subresource != "" {
-			what += "/" + e.Subresource
+	for _, e := range requests(t, since, namespace) {
+		if e.User == operator.User {
+			out = append(out, describe(e))
 		}
-		out = append(out, what+" "+e.Name)
 	}
 	return out
+}
+
+// soon fails the test if more than a moment lies between two requests of anybody, the first of their kind.
+func (w *world) soon(cause, effect string) {
+	w.Helper()
+	var begin, end time.Time
+	for _, e := range requests(w.T, w.since, w.ns) {
+		switch what := describe(e); {
+		case what == cause && begin.IsZero():
+			begin = e.Received
+		case what == effect && end.IsZero():
+			end = e.Received
+		}
+	}
+	if took := end.Sub(begin); begin.IsZero() || end.IsZero() || took > within {
+		w.Errorf("from %q to %q: %s", cause, effect, took)
+	}
+}
+
+// requests are the successful write requests since a time in a namespace, save those for events.
+func requests(t *testing.T, since time.Time, namespace string) []cluster.AuditEvent {
+	t.Helper()
+	events, err := env.AuditEvents(since, func(e cluster.AuditEvent) bool {
+		return e.IsWrite() && e.Code < 300 && e.Resource != "events" && e.Namespace == namespace
+	})
+	must(t, err)
+	return events
+}
+
+func describe(e cluster.AuditEvent) string {
+	what := e.Resource
+	if e.Subresource != "" {
+		what += "/" + e.Subresource
+	}
+	return e.Verb + " " + what + " " + e.Name
 }
 
 func must(t *testing.T, err error) {

@@ -76,12 +76,9 @@ func TestOneWorkerServesASecondGatewayWhileTheFirstHangs(t *testing.T) {
 	w.delete("deleting")
 	w.awaitDeleting("deleting")
 
-	since := time.Now()
 	w.gateway("second", "values: {}")
 	w.awaitRelease("second", "exists", nil)
-	if took := time.Since(since); took > within {
-		t.Errorf("it took %s", took)
-	}
+	w.soon("patch apigateways second", "create helmreleases second")
 	w.uninstalled("deleting")
 }
 
@@ -103,8 +100,6 @@ func TestWithWatchNamespacesOthersAreLeftAlone(t *testing.T) {
 	w.awaitRelease("web", "exists", nil)
 	equal(t, "HelmReleases elsewhere", len(other.releases()), 0)
 
-	w.patchClass(`{"spec":{"chart":{"namespace":"` + other.ns + `"}}}`)
-	contains(t, w.awaitReason("web", "Accepted", v1alpha1.ReasonNotAllowed), "--watch-namespaces", other.ns)
 	if strings.Contains(fmt.Sprint(writes(t, other.since, other.ns)), "create") {
 		t.Error("it wrote elsewhere")
 	}

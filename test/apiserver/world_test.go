@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -83,10 +84,23 @@ func (w *world) create(o client.Object) {
 	w.must(admin.Create(w.ctx, o))
 }
 
-// apply creates or changes objects as kubectl would.
-func (w *world) apply(manifest string) {
+// apply creates or changes objects, YAML documents, as people do by server-side apply: what they leave out goes.
+func (w *world) apply(manifests string) {
 	w.Helper()
-	w.must(env.Apply(w.ctx, manifest))
+	w.must(w.tryApply(manifests))
+}
+
+func (w *world) tryApply(manifests string) error {
+	for _, text := range strings.Split(manifests, "---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+			return err
+		}
+		if err := admin.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("people"), client.ForceOwnership); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gateway applies a gateway of the world's class with this spec, in YAML; it is the whole spec.
