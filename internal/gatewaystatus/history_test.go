@@ -38,12 +38,12 @@ func revision(number int, version, status, action, hash string) v1alpha1.Revisio
 	return v1alpha1.RevisionStatus{Revision: int64(number), ChartVersion: version, Status: status, Action: action, Deployed: &deployed, DesiredHash: hash}
 }
 
-func contents(version, digest string) string {
+func contentHash(version, digest string) string {
 	return fluxobjects.ContentHash(fluxobjects.Make(chart(version), fluxobjects.SharedSources).Release.Spec, digest)
 }
 
 func TestHistory(t *testing.T) {
-	oldHash, newHash := contents("1.1.0", flux.OldDigest), contents("1.2.0", flux.Digest)
+	oldHash, newHash := contentHash("1.1.0", flux.OldDigest), contentHash("1.2.0", flux.Digest)
 	old := now(wants(chart("1.1.0")), source(flux.ReadySource(flux.OldChart)), release(1, oldDeployed))
 	upgrade := now(wants(chart("1.2.0")), source(flux.ReadySource()), release(2, upgraded,
 		flux.History(flux.Snapshot(6, "deployed", "upgrade"), flux.OldSnapshot(5, "superseded", "upgrade"))))
@@ -112,7 +112,7 @@ func TestTheRestOfTheStatus(t *testing.T) {
 		Source:             &v1alpha1.SourceStatus{Name: newSource, Namespace: "team-a", Revision: flux.Revision},
 		Release: &v1alpha1.ReleaseStatus{
 			Name: "orders", Namespace: "apis", ChartVersion: "1.2.0", AppVersion: "4.5", Revision: 6, Status: "deployed",
-			LastDeployed: &deployed, DesiredHash: contents("1.2.0", flux.Digest),
+			LastDeployed: &deployed, DesiredHash: contentHash("1.2.0", flux.Digest),
 		},
 	}
 	got := seen(t, now(wants(chart("1.2.0")), source(flux.ReadySource()), release(2, upgraded, flux.History(flux.Snapshot(6, "deployed", "upgrade")))))

@@ -121,13 +121,19 @@ func desiredIsDeployed(f facts) bool {
 	if !o.Carries || !o.Deployed() || o.DigestIgnored() || o.ContentHash == "" {
 		return false
 	}
-	return attemptSucceeded(o, f.recorded) || stillOnRecord(f)
+	return attemptSucceeded(o, f.recorded, f.recordedAtLatest) || stillOnRecord(f)
 }
 
-// attemptSucceeded: helm-controller can say "upgrade succeeded" while a change of patches alone was rolled back, so that
-// after a rollback the contents must be those of the last success.
-func attemptSucceeded(o fluxstatus.Observation, recorded string) bool {
-	return upToRollback(o) && (!o.FromRollback() || o.ContentHash == recorded)
+// attemptSucceeded: helm-controller can say "upgrade succeeded" while a change of patches alone was rolled back, or failed
+// before there was a revision. So a revision that is on record is what it was recorded as, and one that a rollback made is
+// what succeeded last.
+func attemptSucceeded(o fluxstatus.Observation, last, atLatest string) bool {
+	if atLatest == "" && o.FromRollback() {
+		atLatest = last
+	} else if atLatest == "" {
+		atLatest = o.ContentHash
+	}
+	return upToRollback(o) && atLatest == o.ContentHash
 }
 
 // upToRollback is all of rule 3 but the part about rollbacks.
@@ -173,7 +179,7 @@ func isRolledBack(f facts) bool {
 	if !f.o.Carries {
 		return false
 	}
-	return f.o.RolledBack || upToRollback(f.o) && f.o.FromRollback() && f.o.ContentHash != f.recorded
+	return f.o.RolledBack || upToRollback(f.o) && f.o.FromRollback() && !attemptSucceeded(f.o, f.recorded, f.recordedAtLatest)
 }
 
 func releaseFailed(f facts) *verdict {
@@ -232,6 +238,9 @@ func stillProgresses(f facts) *verdict {
 		return isUnknown(v1alpha1.ReasonPending, "waiting for the chart: OCIRepository %s has no artifact yet", sourceOf(f.in.Desired))
 	case o.Reconciling != "":
 		return isUnknown(v1alpha1.ReasonProgressing, "%s", o.Reconciling)
+	case upToRollback(o):
+		return isUnknown(v1alpha1.ReasonProgressing, "Flux reports success, but revision %d was made of other contents; one more upgrade is asked for",
+			o.Latest.Version)
 	}
 	return isUnknown(v1alpha1.ReasonProgressing, "waiting for Flux to act on the desired state")
 }

@@ -18,11 +18,12 @@ import (
 // historyLength is how many revisions a status keeps; Flux's own history shrinks to two on success.
 const historyLength = 5
 
-// record gives the content hash at the last success, and the one recorded for the revision that runs. A success of what
-// the HelmRelease carries now, with its own source, counts at once, even when something else is desired by now.
+// record gives the content hash at the last success, and the one recorded for the revision that runs. A success of what the
+// HelmRelease carries now, with its own source, counts at once, even when something else is desired by now.
 func record(in Input) (last, atLatest string) {
-	if previous := in.Gateway.Status.Release; previous != nil {
-		last = previous.DesiredHash
+	previous := in.Gateway.Status
+	if previous.Release != nil {
+		last = previous.Release.DesiredHash
 	}
 	if in.Release == nil {
 		return last, ""
@@ -33,13 +34,13 @@ func record(in Input) (last, atLatest string) {
 		Source:        in.RunningSource,
 		KnownRevision: knownRevision(in, in.Release),
 	})
-	if attemptSucceeded(running, last) {
-		return running.ContentHash, running.ContentHash
-	}
-	for _, entry := range in.Gateway.Status.History {
+	for _, entry := range previous.History {
 		if sameRevision(entry, running.Latest) {
 			atLatest = entry.DesiredHash
 		}
+	}
+	if attemptSucceeded(running, last, atLatest) {
+		return running.ContentHash, running.ContentHash
 	}
 	return last, atLatest
 }

@@ -95,7 +95,8 @@ func gather(in Input) facts {
 	return f
 }
 
-// rounds are cleared by success. Of a gateway that is not accepted they stay as they are.
+// rounds are cleared by success. Of a gateway that is not accepted they stay as they are. A rollback that only the record of
+// the last success gives away is a failure too.
 func rounds(f facts) recovery.Rounds {
 	previous := f.in.Gateway.Status
 	switch {
@@ -105,7 +106,7 @@ func rounds(f facts) recovery.Rounds {
 		return recovery.Rounds{}
 	}
 	o := f.o
-	if o.Failure == nil && isRolledBack(f) {
+	if o.Failure == nil && isRolledBack(f) && f.recorded != "" {
 		o.Failure = hiddenFailure(previous.LastFailure)
 	}
 	return recovery.Count(previous, o, f.in.Plan.Remediation.Strategy, f.in.Now)

@@ -4,6 +4,7 @@
 package recovery
 
 import (
+	"slices"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -50,7 +51,7 @@ func NextRequest(in Input) Request {
 	if !o.Carries || !o.Resting() {
 		return Request{}
 	}
-	if o.Failure != nil && o.Failure.Canceled || rollbackUnknown(in) {
+	if o.Failure != nil && o.Failure.Canceled || unproven(in) {
 		return force(in.Now)
 	}
 	return scheduled(in)
@@ -81,12 +82,17 @@ func force(now metav1.Time) Request {
 	}}
 }
 
-// rollbackUnknown: Flux speaks of success, but the release came from a rollback and no success is on record (a restored
-// status), so that nobody knows what runs. One forced upgrade settles it; if that fails, the rounds go on as scheduled.
-func rollbackUnknown(in Input) bool {
+// unproven: Flux rests and speaks of success, but the status does not have it on record that the revision which runs has the
+// desired contents: it came from a rollback and no success is known (a restored status), or it was made of other contents
+// and Flux took a failed change of patches for done. One forced upgrade settles it; if that fails, rounds go on as scheduled.
+func unproven(in Input) bool {
 	o := in.Observation
-	recorded := in.Status.Release != nil && in.Status.Release.DesiredHash != ""
-	return o.Attempted && o.Ready.Status == metav1.ConditionTrue && o.FromRollback() && !recorded && in.Status.Failures == 0
+	if !o.Attempted || o.Ready.Status != metav1.ConditionTrue || o.DigestIgnored() || in.Status.Failures > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(in.Status.History, func(entry v1alpha1.RevisionStatus) bool {
+		return o.Latest != nil && entry.Revision == int64(o.Latest.Version) && entry.DesiredHash == o.ContentHash
+	})
 }
 
 // scheduled starts the next round when it is due.

@@ -120,30 +120,32 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestRollbackOfUnknownContents: Flux speaks of success, and a rollback made what runs.
-func TestRollbackOfUnknownContents(t *testing.T) {
-	unknown := func(failures int64, recorded string) recovery.Input {
+// TestUnproven: Flux speaks of success at contents "b", and rests.
+func TestUnproven(t *testing.T) {
+	success := func(failures int64, history ...v1alpha1.RevisionStatus) recovery.Input {
 		in := asked(nil, "")
-		in.Status.Failures = failures
-		in.Status.Release = &v1alpha1.ReleaseStatus{DesiredHash: recorded}
-		in.Observation.Attempted = true
+		in.Status.Failures, in.Status.History = failures, history
+		in.Observation.Attempted, in.Observation.ContentHash = true, "b"
 		in.Observation.Ready.Status = metav1.ConditionTrue
 		in.Observation.Latest = &helmv2.Snapshot{Version: 7, Status: "deployed", Action: "rollback"}
 		return in
 	}
-	unrecorded := unknown(0, "")
-	unrecorded.Status.Release = nil
+	entry := func(revision int64, hash string) v1alpha1.RevisionStatus {
+		return v1alpha1.RevisionStatus{Revision: revision, DesiredHash: hash}
+	}
+	otherChart := func(o *fluxstatus.Observation) { o.Source.Digest, o.Latest.OCIDigest = "sha256:b", "sha256:a" }
 	for what, c := range map[string]struct {
 		in   recovery.Input
 		want recovery.Request
 	}{
-		"no success is on record: one upgrade settles it": {unknown(0, ""), forced},
-		"there is no record at all":                       {unrecorded, forced},
-		"that upgrade failed: rounds go on as scheduled":  {unknown(1, ""), nothing},
-		"a success is on record":                          {unknown(0, "a"), nothing},
-		"an upgrade made it":                              {but(unknown(0, ""), func(o *fluxstatus.Observation) { o.Latest.Action = "upgrade" }), nothing},
-		"the wanted chart has not been attempted":         {but(unknown(0, ""), func(o *fluxstatus.Observation) { o.Attempted = false }), nothing},
-		"Flux does not speak of success":                  {but(unknown(0, ""), func(o *fluxstatus.Observation) { o.Ready.Status = "False" }), nothing},
+		"the revision that runs is on record with them":      {success(0, entry(7, "b"), entry(6, "a")), nothing},
+		"it is on record with others: an upgrade settles it": {success(0, entry(7, "a"), entry(6, "b")), forced},
+		"it came from a rollback and is not on record":       {success(0, entry(7, "")), forced},
+		"there is no record at all":                          {success(0), forced},
+		"that upgrade failed: rounds go on as scheduled":     {success(1, entry(7, "a")), nothing},
+		"the wanted chart has not been attempted":            {but(success(0), func(o *fluxstatus.Observation) { o.Attempted = false }), nothing},
+		"Flux does not speak of success":                     {but(success(0), func(o *fluxstatus.Observation) { o.Ready.Status = "False" }), nothing},
+		"Flux ignores the chart's digest":                    {but(success(0), otherChart), nothing},
 	} {
 		t.Run(what, func(t *testing.T) { check(t, c.in, c.want) })
 	}

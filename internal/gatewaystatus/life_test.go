@@ -1,0 +1,155 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gatewaystatus_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/apis/kustomize"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxobjects"
+	flux "github.com/sluice-gateway/sluice/internal/fluxstatus/fluxtest"
+	"github.com/sluice-gateway/sluice/internal/gatewaystatus"
+	"github.com/sluice-gateway/sluice/internal/plan"
+)
+
+// life is a gateway, the operator and Flux, and people who change their minds at any moment.
+type life struct {
+	t       *testing.T
+	r       *rand.Rand
+	flux    *helmController
+	gateway *v1alpha1.APIGateway
+	plan    *plan.Plan
+	desired fluxobjects.Objects
+	// revisions are the last that each source had.
+	revisions map[string]string
+	// forgot: the status was lost once. Whether patches were applied is then nowhere to be seen.
+	forgot bool
+	log    []string
+}
+
+func newLife(t *testing.T, seed uint64) *life {
+	l := &life{
+		t: t, r: rand.New(rand.NewPCG(seed, 1)), revisions: map[string]string{},
+		gateway: &v1alpha1.APIGateway{}, log: []string{fmt.Sprintf("life %d", seed)},
+	}
+	l.gateway.Name, l.gateway.Namespace = "orders", "team-a"
+	l.flux = &helmController{r: l.r, sources: map[string]*sourcev1.OCIRepository{}, now: flux.Noon, between: l.meanwhile}
+	l.change()
+	return l
+}
+
+func (l *life) note(format string, args ...any) { l.log = append(l.log, fmt.Sprintf(format, args...)) }
+
+// change is a commit: one of a few charts, values, patches and intervals, so that people come back to what they had.
+func (l *life) change() {
+	l.plan = chart([]string{"1.1.0", "1.2.0", "^1"}[l.r.IntN(3)])
+	l.plan.Release.Values = []byte(fmt.Sprintf(`{"n":%d}`, l.r.IntN(2)))
+	l.plan.Release.Interval *= 1 << l.r.IntN(2)
+	l.plan.Remediation.Retries = l.r.IntN(2)
+	if l.r.IntN(8) == 0 {
+		l.plan.Remediation.Strategy = v1alpha1.StrategyUninstall
+	}
+	l.desired = fluxobjects.Make(l.plan, fluxobjects.SharedSources)
+	if l.r.IntN(3) == 0 {
+		patch := []kustomize.Patch{{Patch: "a patch"}}
+		l.desired.Release.Spec.PostRenderers = []helmv2.PostRenderer{{Kustomize: &helmv2.Kustomize{Patches: patch}}}
+	}
+	l.gateway.Generation++
+	l.note("generation %d of the gateway: chart %s, values %s, patched %v", l.gateway.Generation,
+		l.plan.Source.Spec.Reference.Tag, l.plan.Release.Values, l.desired.Release.Spec.PostRenderers != nil)
+}
+
+func (l *life) suspend(yes bool) {
+	if hr := l.flux.hr; hr != nil && hr.Spec.Suspend != yes {
+		hr.Spec.Suspend = yes
+		hr.Generation++
+		l.note("suspend becomes %v, generation %d", yes, hr.Generation)
+	}
+}
+
+// makeSource makes the wanted source; its first artifact comes later.
+func (l *life) makeSource() {
+	name := l.desired.Source.Name
+	if l.flux.sources[name] == nil {
+		l.flux.sources[name] = l.desired.Source.DeepCopy()
+		l.flux.sources[name].Generation = 1
+		l.flux.sources[name].Status.ObservedGeneration = -1
+	}
+}
+
+// moveSources: one loses its artifact or fails to refresh; others get theirs, and that of a range moves.
+func (l *life) moveSources() {
+	for _, name := range l.sourceNames() {
+		source := l.flux.sources[name]
+		switch l.r.IntN(4) {
+		case 0:
+			flux.NoArtifact(source)
+			source.Status.Conditions = nil
+		case 1:
+			source.Status.Conditions = nil
+			flux.PullFails(source)
+		default:
+			l.pull(source)
+		}
+	}
+	l.note("sources move: %v", l.revisions)
+	l.flux.awake = true
+}
+
+func (l *life) restoreSources() {
+	for _, name := range l.sourceNames() {
+		l.pull(l.flux.sources[name])
+	}
+}
+
+// sourceNames are sorted by the order in which the charts are known, so that a life can be repeated.
+func (l *life) sourceNames() (names []string) {
+	for _, version := range []string{"1.1.0", "1.2.0", "^1"} {
+		name := fluxobjects.SourceName(chart(version), fluxobjects.SharedSources).Name
+		if l.flux.sources[name] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (l *life) pull(source *sourcev1.OCIRepository) {
+	revision := l.revisions[source.Name]
+	if revision == "" {
+		revision = "sha256:" + source.Name
+	}
+	if source.Spec.Reference.Tag == "^1" && !l.flux.calm {
+		revision = fmt.Sprintf("sha256:range-%d", l.r.IntN(3))
+	}
+	l.revisions[source.Name] = revision
+	source.Status.Artifact = &meta.Artifact{Revision: revision}
+	source.Status.ObservedGeneration = source.Generation
+	source.Status.Conditions = nil
+	flux.SourceCondition("Ready", "True", "Succeeded", "stored")(source)
+}
+
+// wakesUp: the spec changed, or a request came.
+func (l *life) wakesUp() bool {
+	hr := l.flux.hr
+	return hr.Status.ObservedGeneration != hr.Generation ||
+		hr.Annotations[meta.ReconcileRequestAnnotation] != hr.Status.LastHandledReconcileAt
+}
+
+func (l *life) input() gatewaystatus.Input {
+	in := gatewaystatus.Input{
+		Gateway: l.gateway, Plan: l.plan, Desired: l.desired.Release, Release: l.flux.hr,
+		Source: l.flux.sources[l.desired.Source.Name], Now: l.flux.now,
+	}
+	if l.flux.hr != nil {
+		in.RunningSource = l.flux.sources[l.flux.hr.Spec.ChartRef.Name]
+	}
+	return in
+}

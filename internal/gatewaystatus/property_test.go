@@ -1,0 +1,188 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gatewaystatus_test
+
+import (
+	"flag"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxobjects"
+	"github.com/sluice-gateway/sluice/internal/gatewaystatus"
+	"github.com/sluice-gateway/sluice/internal/recovery"
+)
+
+// lives is how many of them; more find rarer coincidences.
+var lives = flag.Uint64("lives", 60, "number of random lives in TestLives")
+
+// TestLives: in many random lives Ready is True only while the desired chart, values and patches are what runs, however
+// failures, rollbacks, crashes, suspensions and changes fall together; and once nothing goes wrong any more, it becomes True.
+func TestLives(t *testing.T) {
+	for seed := range *lives {
+		l := newLife(t, seed)
+		for range 60 {
+			l.event()
+		}
+		l.calmDown()
+	}
+}
+
+// event is one thing that happens while Flux is not at work.
+func (l *life) event() {
+	switch l.r.IntN(5) {
+	case 0, 1:
+		l.look()
+	case 2:
+		l.observe()
+	case 3:
+		l.operate()
+	case 4:
+		l.meanwhile()
+	}
+}
+
+func (l *life) look() {
+	if l.flux.hr != nil {
+		l.note("helm-controller looks")
+		l.flux.reconcile()
+	}
+}
+
+// meanwhile is what may happen at any moment, also while Flux is at work.
+func (l *life) meanwhile() {
+	if l.flux.calm {
+		l.observe()
+		return
+	}
+	switch l.r.IntN(24) {
+	case 0, 1, 2, 3:
+		l.observe()
+	case 4, 5:
+		l.operate()
+	case 6:
+		l.change()
+	case 7:
+		l.suspend(l.r.IntN(2) == 0)
+	case 8:
+		l.moveSources()
+	case 9:
+		l.note("the gateway's status is lost")
+		l.gateway.Status, l.forgot = v1alpha1.APIGatewayStatus{}, true
+	case 10:
+		l.gateway.Annotations = map[string]string{meta.ReconcileRequestAnnotation: l.flux.tick().String()}
+	}
+	if l.flux.working && l.r.IntN(40) == 0 {
+		l.note("helm-controller is killed")
+		panic(killed{})
+	}
+}
+
+// observe computes and stores the status, and checks what it says.
+func (l *life) observe() {
+	in := l.input()
+	status := gatewaystatus.Compute(in)
+	l.note("%s", summary(status))
+	l.check(status)
+	if l.r.IntN(8) == 0 {
+		compute(l.t, "a life", in)
+	}
+	l.gateway.Status = status
+}
+
+func (l *life) check(status v1alpha1.APIGatewayStatus) {
+	checkPairs(l.t, l.story(), status)
+	if l.r.IntN(8) == 0 {
+		checkKstatus(l.t, l.story(), *l.gateway, status)
+	}
+	want, runs := contentsOf(l.desired.Release.Spec, l.revisions[l.desired.Source.Name]), l.flux.runs
+	if l.forgot {
+		want.patches, runs.patches = "", ""
+	}
+	last := l.flux.lastRevision()
+	deployed := last != nil && last.status == "deployed" && runs == want
+	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionReady) && !deployed {
+		l.t.Fatalf("%s\nReady is True, but %+v runs (last revision %+v), and %+v is desired", l.story(), runs, last, want)
+	}
+}
+
+// operate does what the operator does: it writes the HelmRelease when that can switch, reports, and asks.
+func (l *life) operate() {
+	l.makeSource()
+	l.write()
+	l.observe()
+	in := l.input()
+	request := recovery.NextRequest(recovery.Input{
+		Annotations: l.gateway.Annotations,
+		Status:      l.gateway.Status,
+		Observation: gatewaystatus.Observe(in),
+		Now:         in.Now,
+	})
+	if len(request.Annotations) == 0 || l.flux.hr == nil {
+		return
+	}
+	l.note("the operator asks: %v", request)
+	if l.flux.hr.Annotations == nil {
+		l.flux.hr.Annotations = map[string]string{}
+	}
+	maps.Copy(l.flux.hr.Annotations, request.Annotations)
+	if request.Handled != "" {
+		l.gateway.Status.LastHandledReconcileAt = request.Handled
+	}
+}
+
+func (l *life) write() {
+	hr, desired := l.flux.hr, l.desired.Release
+	switch {
+	case hr == nil:
+		l.flux.hr = desired.DeepCopy()
+		l.flux.hr.Generation = 1
+		l.flux.hr.Status.ObservedGeneration = -1
+		l.note("the HelmRelease is made")
+	case fluxobjects.SpecEqual(hr.Spec, desired.Spec):
+	case hr.Spec.ChartRef.Name == desired.Spec.ChartRef.Name, gatewaystatus.Observe(l.input()).Source.Usable:
+		l.recordSuccess()
+		suspended := hr.Spec.Suspend
+		desired.Spec.DeepCopyInto(&hr.Spec)
+		hr.Spec.Suspend = suspended
+		hr.Generation++
+		l.note("the HelmRelease is written, generation %d", hr.Generation)
+	}
+}
+
+// recordSuccess writes down what succeeded before it is overwritten.
+func (l *life) recordSuccess() {
+	status := gatewaystatus.Compute(l.input())
+	if !reflect.DeepEqual(status.Release, l.gateway.Status.Release) || !reflect.DeepEqual(status.History, l.gateway.Status.History) {
+		l.gateway.Status = status
+	}
+}
+
+// calmDown: people leave it alone, and nothing fails. Flux looks only when something wakes it up.
+func (l *life) calmDown() {
+	l.note("all is calm")
+	l.flux.calm = true
+	l.suspend(false)
+	for range 40 {
+		l.restoreSources()
+		l.operate()
+		if l.flux.awake || l.wakesUp() {
+			l.look()
+		}
+		l.flux.now = metav1.NewTime(l.flux.now.Add(2 * time.Hour))
+	}
+	l.observe()
+	if !apimeta.IsStatusConditionTrue(l.gateway.Status.Conditions, v1alpha1.ConditionReady) {
+		l.t.Fatalf("%s\nReady does not become True", l.story())
+	}
+}
+
+func (l *life) story() string { return strings.Join(l.log, "\n") }
