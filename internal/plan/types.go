@@ -17,7 +17,8 @@ import (
 
 // Input is everything that a plan depends on. Nothing in it is changed.
 type Input struct {
-	// Gateway to plan; its status is read for className alone.
+	// Gateway to plan. Its status is read for the class that serves it alone: className, whether it was accepted, and
+	// whether it has a release.
 	Gateway *v1alpha1.APIGateway
 	// Classes are all classes of the cluster (or of the files), since defaults are counted over all.
 	Classes []v1alpha1.APIGatewayClass
