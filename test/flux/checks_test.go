@@ -94,10 +94,13 @@ func isTrue(g *v1alpha1.APIGateway, kind string) bool {
 	return apimeta.IsStatusConditionTrue(g.Status.Conditions, kind)
 }
 
-// conditions are "type=status reason" of all conditions, sorted.
+// conditions are "type=status reason" of all conditions, sorted, but for Drifted, which comes with Flux's next look.
 func conditions(g *v1alpha1.APIGateway) []string {
 	var all []string
 	for _, c := range g.Status.Conditions {
+		if c.Type == v1alpha1.ConditionDrifted {
+			continue
+		}
 		all = append(all, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))
 	}
 	slices.Sort(all)

@@ -27,12 +27,11 @@ func TestABrokenUpgradeIsRolledBackAndItsRevertIsReady(t *testing.T) {
 	message := []string{"the upgrade to chart version 2.0.0 failed and was rolled back", "chart version 1.0.0 (revision 3) runs instead", "timeout"}
 	g := m.gateways.await(t, release, "web", "rolled back", both(
 		notReady("RolledBack", message...), says(v1alpha1.ConditionRolledBack, "True", "RolledBack", message...),
-		inPhase(v1alpha1.PhaseDegraded))).object
+		inPhase(v1alpha1.PhaseDegraded), failedTimes(1))).object
 	equal(m, "conditions", conditions(g), []string{
 		"Accepted=True Accepted", "Programmed=False RolledBack", "Ready=False RolledBack",
 		"Reconciling=True ProgressingWithRetry", "RolledBack=True RolledBack", "SourceReady=True Ready",
 	})
-	equal(m, "failures", g.Status.Failures, 1)
 	equal(m, "last failure", g.Status.LastFailure.Reason, "UpgradeFailed")
 	equal(m, "wait for the next attempt", g.Status.NextRetryTime.Sub(g.Status.LastFailure.Time.Time), time.Minute)
 	equal(m, "history", historyOf(g), []string{"3 1.0.0 deployed by rollback", "2 2.0.0 failed by upgrade", "1 1.0.0 superseded by install"})
@@ -104,8 +103,7 @@ func TestFurtherRoundsStartByThemselvesUntilTheRevert(t *testing.T) {
 	var announced []time.Time
 	for failures := int64(1); failures <= 4; failures++ {
 		g := m.gateways.await(t, release, "web", show(failures)+" failures, rolled back", both(
-			notReady("RolledBack"), inPhase(v1alpha1.PhaseDegraded),
-			func(g *v1alpha1.APIGateway) error { return failed(g, failures) })).object
+			notReady("RolledBack"), inPhase(v1alpha1.PhaseDegraded), failedTimes(failures))).object
 		equal(m, "wait after failures "+show(failures), g.Status.NextRetryTime.Sub(g.Status.LastFailure.Time.Time), waits[failures])
 		equal(m, "Stalled after failures "+show(failures), condition(g, v1alpha1.ConditionStalled).Reason,
 			map[bool]string{true: "RetriesExceeded"}[failures >= 3])
@@ -132,11 +130,14 @@ func TestFurtherRoundsStartByThemselvesUntilTheRevert(t *testing.T) {
 	}
 }
 
-func failed(g *v1alpha1.APIGateway, times int64) error {
-	if g.Status.Failures != times {
-		return fmt.Errorf("not %d failures: %s", times, describe(g))
+// failedTimes passes a gateway with so many failed rounds that says when the next one starts.
+func failedTimes(times int64) func(*v1alpha1.APIGateway) error {
+	return func(g *v1alpha1.APIGateway) error {
+		if g.Status.Failures != times || g.Status.NextRetryTime == nil {
+			return fmt.Errorf("not %d failures and a next attempt: %s", times, describe(g))
+		}
+		return nil
 	}
-	return nil
 }
 
 // attemptsAsked are the times at which the operator asked for one more attempt, in order.

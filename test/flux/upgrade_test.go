@@ -89,7 +89,7 @@ func TestATagThatDoesNotExistLeavesWhatRunsAndItsRepairAlone(t *testing.T) {
 
 	m.commit("A chart that nobody has pushed", files{"web.yaml": gateway("web", "chart: {tag: 9.9.9}", "values: {message: two}")})
 	said := m.gateways.await(t, release, "web", "explained", both(
-		notReady("OCIArtifactPullFailed", "9.9.9", "not found"), inPhase(v1alpha1.PhaseDegraded)))
+		notReady("OCIArtifactPullFailed", "unknown tag=9.9.9"), inPhase(v1alpha1.PhaseDegraded)))
 	if took := said.seen.Sub(m.sawGeneration("web", said.object.Generation)); took > 5*time.Second {
 		t.Errorf("it took %s to say so", took)
 	}
@@ -106,6 +106,11 @@ func TestATagThatDoesNotExistLeavesWhatRunsAndItsRepairAlone(t *testing.T) {
 		}
 	}
 	equal(m, "settings", m.configs.latest()["web-settings"].Data, map[string]string{"chart": "1.0", "message": "one"})
+	for _, s := range m.gateways.all("web") { // source-controller has tried again meanwhile
+		if version(t, s.object) > version(t, said.object) && condition(s.object, v1alpha1.ConditionReady).Reason != "OCIArtifactPullFailed" {
+			t.Errorf("not said any more: %s", describe(s.object))
+		}
+	}
 
 	m.commit("A chart that there is", files{"web.yaml": gateway("web", "chart: {tag: 2.0.0}", "values: {message: two}")})
 	m.gateways.await(t, release, "web", "ready", isReady(2))
