@@ -111,7 +111,7 @@ func indented(object unstructured.Unstructured) string {
 		return fmt.Sprintf("  %v\n", err)
 	}
 	var text strings.Builder
-	for line := range strings.Lines(table(status.Conditions)) {
+	for line := range strings.Lines(table(status.Conditions, lineRoom)) {
 		text.WriteString("  " + line)
 	}
 	return text.String()

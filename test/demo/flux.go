@@ -107,6 +107,16 @@ func latest(release *helmv2.HelmRelease) *helmv2.Snapshot {
 	return highest
 }
 
+// snapshot is that of a revision; empty when the history has it no more.
+func snapshot(release *helmv2.HelmRelease, revision int64) *helmv2.Snapshot {
+	for _, snapshot := range release.Status.History {
+		if int64(snapshot.Version) == revision {
+			return snapshot
+		}
+	}
+	return &helmv2.Snapshot{}
+}
+
 func describe(s *helmv2.Snapshot) string {
 	version, _, _ := strings.Cut(s.ChartVersion, "+") // Flux appends the digest
 	return fmt.Sprintf("revision %d: %s %s, %s", s.Version, s.ChartName, version, s.Status)
@@ -147,21 +157,28 @@ func (d *demo) upgradeFailed(ctx context.Context) (string, error) {
 	if released == nil || released.Status != metav1.ConditionFalse || release.Status.LastAttemptedGeneration != release.Generation {
 		return "", unmet(release.Status.Conditions)
 	}
-	return released.Reason + ": " + firstLine(released.Message), nil
+	return released.Reason + ": " + cut(released.Message, lineRoom), nil
 }
 
-// rolledBack: the earlier revision runs again.
+// rolledBack: Flux rests, and what ran before the commit runs again, under a revision of its own.
 func (d *demo) rolledBack(ctx context.Context) (string, error) {
 	release, err := d.release(ctx)
 	if err != nil {
 		return "", err
 	}
-	remediated := apimeta.FindStatusCondition(release.Status.Conditions, helmv2.RemediatedCondition)
-	if remediated == nil || remediated.Status != metav1.ConditionTrue {
-		return "", unmet(release.Status.Conditions)
+	conditions := release.Status.Conditions
+	if !apimeta.IsStatusConditionTrue(conditions, helmv2.RemediatedCondition) || !apimeta.IsStatusConditionTrue(conditions, meta.StalledCondition) {
+		return "", unmet(conditions)
 	}
-	return fmt.Sprintf("%s, with the contents of revision %d", describe(latest(release)), d.revision), nil
+	now, before := latest(release), snapshot(release, d.revision)
+	if now.Status != helmStatusDeployed || now.ConfigDigest != before.ConfigDigest || now.ChartVersion != before.ChartVersion {
+		return "", fmt.Errorf("%s; it is not what revision %d was", describe(now), d.revision)
+	}
+	return fmt.Sprintf("%s, with chart and values of revision %d", describe(now), d.revision), nil
 }
+
+// helmStatusDeployed is Helm's word for the revision that runs.
+const helmStatusDeployed = "deployed"
 
 // oneRevision: since the last commit Helm made one revision, no more and no less.
 func (d *demo) oneRevision(ctx context.Context) (string, error) {

@@ -61,10 +61,11 @@ func (d *demo) gatewayRolledBack(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonRolledBack {
+	release := gateway.Status.Release
+	if ready.Reason != v1alpha1.ReasonRolledBack || release == nil || release.Status != helmStatusDeployed {
 		return "", unmet(gateway.Status.Conditions)
 	}
-	return fmt.Sprintf("phase %s\n%s", gateway.Status.Phase, table(gateway.Status.Conditions)), nil
+	return fmt.Sprintf("phase %s: %s\n%s", gateway.Status.Phase, ready.Message, table(gateway.Status.Conditions, 60)), nil
 }
 
 // pods are those of the gateway's release that are not being deleted.
@@ -143,24 +144,23 @@ func unmet(conditions []metav1.Condition) error {
 	}
 	texts := make([]string, len(conditions))
 	for i, c := range conditions {
-		texts[i] = fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, firstLine(c.Message))
+		texts[i] = fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, cut(c.Message, lineRoom))
 	}
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// table shows conditions, a line each.
-func table(conditions []metav1.Condition) string {
+// table shows conditions, a line each, with so many characters of their messages.
+func table(conditions []metav1.Condition, room int) string {
 	var text strings.Builder
 	for _, c := range conditions {
-		fmt.Fprintf(&text, "%-12s %-8s %-20s %s\n", c.Type, c.Status, c.Reason, firstLine(c.Message))
+		fmt.Fprintf(&text, "%-18s %-8s %-22s %s\n", c.Type, c.Status, c.Reason, cut(c.Message, room))
 	}
 	return text.String()
 }
 
-// firstLine is what a line of the demo has room for.
-func firstLine(message string) string {
+// cut is the beginning of a message's first line.
+func cut(message string, room int) string {
 	line, _, more := strings.Cut(message, "\n")
-	const room = 300
 	if runes := []rune(line); len(runes) > room {
 		line, more = string(runes[:room]), true
 	}
@@ -169,3 +169,6 @@ func firstLine(message string) string {
 	}
 	return line
 }
+
+// lineRoom is how much of a message has room in a line that shows nothing else.
+const lineRoom = 300

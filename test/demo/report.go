@@ -44,7 +44,7 @@ func (r *report) result(what, shown string) {
 // text prints lines, indented as far as the steps are.
 func (r *report) text(text string) {
 	for line := range strings.Lines(text) {
-		r.print("          " + strings.TrimRight(line, "\n") + "\n")
+		r.print("          " + strings.TrimRight(line, "\n\t ") + "\n")
 	}
 }
 
