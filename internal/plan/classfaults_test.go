@@ -207,7 +207,7 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 spec:
   valueMappings:
   - {field: storage.type, paths: [a.b, a.b, 'hosts[0].name']}
-  - {field: metadata.name, paths: [a, a.b.c, hosts.name]}
+  - {field: metadata.name, paths: [a, a.b.c, hosts.name, 'a[0]']}
   imageMappings:
   - {name: gateway, paths: [{repository: 'hosts', tag: 'hosts[1]', digest: 'hosts[0].name'}]}
 `,
@@ -216,6 +216,7 @@ spec:
 				"InvalidSpec spec.valueMappings[1].paths[0]: a contains a.b, which spec.valueMappings[0].paths[0] sets",
 				"InvalidSpec spec.valueMappings[1].paths[1]: a.b.c lies within a.b, which spec.valueMappings[0].paths[0] sets",
 				"InvalidSpec spec.valueMappings[1].paths[2]: hosts.name takes hosts for a map, and spec.valueMappings[0].paths[2] sets hosts[0].name",
+				"InvalidSpec spec.valueMappings[1].paths[3]: a[0] takes a for a list, and spec.valueMappings[0].paths[0] sets a.b",
 				"InvalidSpec spec.imageMappings[0].paths[0].repository: hosts contains hosts[0].name, which spec.valueMappings[0].paths[2] sets",
 				"InvalidSpec spec.imageMappings[0].paths[0].digest: hosts[0].name is set by spec.valueMappings[0].paths[2] too",
 			},

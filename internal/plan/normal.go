@@ -63,8 +63,9 @@ func (n *normaliser) value(at Path, decoded any) any {
 		return v
 	case int:
 		return int64(v)
-	case uint64:
-		return n.unsigned(at, v)
+	case uint64: // what the YAML library makes of an integer that int64 cannot hold
+		n.wrong(at, outsideInt64)
+		return nil
 	case float64:
 		return n.float(at, v)
 	case json.Number:
@@ -87,14 +88,6 @@ func (n *normaliser) value(at Path, decoded any) any {
 		n.wrong(at, "JSON cannot express this value")
 		return nil
 	}
-}
-
-func (n *normaliser) unsigned(at Path, v uint64) any {
-	if v > math.MaxInt64 {
-		n.wrong(at, outsideInt64)
-		return nil
-	}
-	return int64(v)
 }
 
 // float makes an integer of a float without a fraction, as the API server writes it: the shortest digits that read back as
