@@ -4,13 +4,17 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/claims"
+	"github.com/sluice-gateway/sluice/internal/plan"
 )
 
 func TestLostTo(t *testing.T) {
@@ -66,6 +70,48 @@ func TestRefusedElsewise(t *testing.T) {
 		g.Status.Conditions = c.conditions
 		if got := refusedElsewise(g); got != c.want {
 			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	r := &gatewayReconciler{controllerName: "us", watchNamespaces: []string{"apis"}}
+	by := func(annotation, value string) *helmv2.HelmRelease {
+		hr := wantedRelease("old", "{}")
+		hr.Annotations = map[string]string{annotation: value}
+		return hr
+	}
+	for what, c := range map[string]struct {
+		change func(*state)
+		want   string // the fault; empty: none
+	}{
+		"all is well": {func(*state) {}, ""},
+		"a HelmRelease of nobody": {func(s *state) { s.foreign = wantedRelease("old", "{}") },
+			"Conflict metadata.name: HelmRelease apis/web exists and is not this gateway's (it has no owner)"},
+		"a HelmRelease of an earlier gateway": {func(s *state) { s.foreign = by(v1alpha1.AnnotationOwnerUID, "old") },
+			"Conflict metadata.name: HelmRelease apis/web exists and is not this gateway's (it was made for a gateway with UID old)"},
+		"a source of somebody else's": {func(s *state) { s.wanted.Spec.URL = "oci://elsewhere" },
+			"Conflict OCIRepository apis/old was not made by this operator and has another spec"},
+		"a source where we do not look": {func(s *state) { s.desired.Source.Namespace = "charts" },
+			"NotAllowed APIGatewayClass/edge spec.chart.namespace: the operator does not watch namespace charts"},
+		"a release of another gateway's": {func(s *state) {
+			s.release = nil
+			s.rivals = []claim{{gateway: types.NamespacedName{Namespace: "b", Name: "c"}, exists: true, meets: claims.Keys(placesOf(s.gateway))[0]}}
+		}, `Conflict spec.release.name: release "web" in target namespace "apis" belongs to APIGateway b/c already`},
+	} {
+		s := deployedState()
+		s.plan, s.desired.Source = &plan.Plan{ClassName: "edge"}, source("old", false)
+		c.change(s)
+		r.judge(s)
+		got := ""
+		if s.fault != nil {
+			got = s.fault.Reason() + " " + s.fault.Error()
+		}
+		if (c.want == "") != (got == "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s:\n got %s\nwant %s", what, got, c.want)
+		}
+		if s.fault != nil && (s.plan != nil || s.desired.Release != nil) {
+			t.Errorf("%s: the plan was kept", what)
 		}
 	}
 }
