@@ -58,7 +58,7 @@ func Up(ctx context.Context, out *os.File, started time.Time) (err error) {
 		}
 	}()
 	if err := play(ctx, d.report, d.chapters()); err != nil {
-		return d.explain(err)
+		return d.explain(ctx, err)
 	}
 	complete = true
 	d.farewell()

@@ -49,12 +49,12 @@ func (d *demo) farewell() {
 
 // explain says why a step failed, what all objects say, and where there is more to read. It returns what there is to say
 // after that.
-func (d *demo) explain(err error) error {
+func (d *demo) explain(ctx context.Context, err error) error {
 	var failed *stepError
 	if !errors.As(err, &failed) {
 		return err
 	}
-	if errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted at the step %q", failed.step.name)
 	}
 	d.report.print("\nFAILED: " + failed.step.name + "\n")
@@ -62,8 +62,10 @@ func (d *demo) explain(err error) error {
 	d.report.print("\nWhat the objects say\n")
 	d.report.text(d.objects())
 	d.report.print("\nWhere to read on\n")
-	d.report.text(d.endedProcesses())
-	d.report.text(d.at.log(failed.step.process) + "\nall logs: " + d.at.logs() + "\n")
+	for _, process := range append([]string{failed.step.process}, d.endedProcesses()...) {
+		d.report.text(d.at.log(process))
+	}
+	d.report.text("all logs: " + d.at.logs())
 	return fmt.Errorf("failed at the step %q", failed.step.name)
 }
 
@@ -113,21 +115,6 @@ func indented(object unstructured.Unstructured) string {
 	var text strings.Builder
 	for line := range strings.Lines(table(status.Conditions, lineRoom)) {
 		text.WriteString("  " + line)
-	}
-	return text.String()
-}
-
-// endedProcesses names the cluster's processes that have ended by themselves.
-func (d *demo) endedProcesses() string {
-	state, err := cluster.ReadState(d.at.cluster())
-	if err != nil || d.cluster == nil {
-		return "" // the cluster did not come up: the supervisor's log says all
-	}
-	var text strings.Builder
-	for _, process := range state.Processes {
-		if !d.cluster.Process(process.Name).Alive() {
-			fmt.Fprintf(&text, "%s has ended: %s\n", process.Name, process.Log)
-		}
 	}
 	return text.String()
 }

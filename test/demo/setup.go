@@ -123,6 +123,6 @@ func (d *demo) followRepository(ctx context.Context) (string, error) {
 	if err := d.cluster.Apply(ctx, fmt.Sprintf(followTeam, team, cluster.FluxNamespace, url, folder)); err != nil {
 		return "", err
 	}
-	_, err = until(d.kustomizationReady)(ctx)
+	_, err = d.until(d.kustomizationReady)(ctx)
 	return url + ", folder " + folder, err
 }

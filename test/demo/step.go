@@ -5,7 +5,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -66,26 +65,3 @@ func (s step) play(ctx context.Context, report *report) error {
 	}
 	return err
 }
-
-// until repeats a look until it succeeds. At the deadline the error is what the last look said.
-func until(look action) action {
-	return func(ctx context.Context) (string, error) {
-		last := errors.New("nothing")
-		for {
-			shown, err := look(ctx)
-			if err == nil {
-				return shown, nil
-			}
-			if ctx.Err() == nil { // else err may only say that the time is over
-				last = err
-			}
-			select {
-			case <-ctx.Done():
-				return "", last
-			case <-time.After(pollInterval):
-			}
-		}
-	}
-}
-
-const pollInterval = 100 * time.Millisecond

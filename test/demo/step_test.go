@@ -18,7 +18,7 @@ func TestPlay(t *testing.T) {
 	shows := func(text string) action {
 		return func(context.Context) (string, error) { return text, nil }
 	}
-	never := until(func(context.Context) (string, error) { return "", errors.New("2 pods are not ready") })
+	never := (&demo{}).until(func(context.Context) (string, error) { return "", errors.New("2 pods are not ready") })
 	cases := map[string]struct {
 		steps []step
 		out   string // with N.N for seconds
