@@ -47,7 +47,10 @@ func start(o controller.Options) (*running, error) {
 		return nil, err
 	}
 	r := &running{cancel: cancel, ended: make(chan error, 1)}
-	go func() { r.ended <- mgr.Start(ctx) }()
+	go func() {
+		r.ended <- mgr.Start(ctx)
+		close(r.ended) // so that it can be stopped once more
+	}()
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		return nil, errors.Join(errors.New("the operator's cache does not fill"), r.stop())
 	}
@@ -73,9 +76,9 @@ func stop(t *testing.T) {
 
 func begin(t *testing.T, o controller.Options) {
 	t.Helper()
-	var err error
-	sluice, err = start(o)
+	next, err := start(o)
 	must(t, err)
+	sluice = next
 }
 
 // writes are the operator's successful writes since a time in a namespace, as "update helmreleases web". Events are left
