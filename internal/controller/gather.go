@@ -118,13 +118,16 @@ func (r *gatewayReconciler) readRelease(ctx context.Context, s *state) error {
 
 // readSources enters the gateway's demand before it reads, so that no later event of these sources is missed.
 func (r *gatewayReconciler) readSources(ctx context.Context, s *state) error {
-	n := need{present: chartSource(s.release)}
+	n, wanted := need{present: chartSource(s.release)}, types.NamespacedName{}
 	if s.plan != nil {
-		n.wanted = client.ObjectKeyFromObject(s.desired.Source)
+		wanted = client.ObjectKeyFromObject(s.desired.Source)
+	}
+	if s.gateway.DeletionTimestamp == nil { // on its way out it needs no other source any more
+		n.wanted = wanted
 	}
 	r.demand.enter(client.ObjectKeyFromObject(s.gateway), n)
 	var err error
-	if s.wanted, err = r.getSource(ctx, n.wanted); err != nil {
+	if s.wanted, err = r.getSource(ctx, wanted); err != nil {
 		return err
 	}
 	s.present, err = r.getSource(ctx, n.present)
