@@ -36,7 +36,10 @@ type APIGateway struct {
 	// +optional
 	// +kubebuilder:default={}
 	Spec APIGatewaySpec `json:"spec"`
+	// Status mirrors what Flux reports. Until the operator has looked, its observedGeneration is -1, since kstatus takes an object
+	// without a status for ready.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status APIGatewayStatus `json:"status,omitempty"`
 }
 

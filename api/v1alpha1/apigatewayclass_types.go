@@ -23,7 +23,10 @@ type APIGatewayClass struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	Spec APIGatewayClassSpec `json:"spec"`
+	// Status says whether the class is valid. Until the operator has looked, its observedGeneration is -1, since kstatus takes an object
+	// without a status for ready.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status APIGatewayClassStatus `json:"status,omitempty"`
 }
 
