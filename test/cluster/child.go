@@ -103,7 +103,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 	}
 	timeout := c.spec.ReadyTimeout
 	if timeout == 0 {
-		timeout = time.Minute
+		timeout = defaultReadyTimeout
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not ready after %s", timeout))
 	defer cancel()

@@ -123,7 +123,7 @@ func installCRD(ctx context.Context, client apiextensions.Interface, file string
 	if _, err := crds.Create(ctx, crd, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return Await(ctx, 30*time.Second, "CRD "+crd.Name, func(ctx context.Context) error {
+	return Await(ctx, defaultReadyTimeout, "CRD "+crd.Name, func(ctx context.Context) error {
 		now, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,7 +85,7 @@ func (s *starter) startControllerManager(ctx context.Context) error {
 		return err
 	}
 	// Healthy is not yet at work. Its first visible work is a ServiceAccount in every namespace.
-	return Await(ctx, time.Minute, "ServiceAccount default in namespace default", func(ctx context.Context) error {
+	return Await(ctx, defaultReadyTimeout, "ServiceAccount default in namespace default", func(ctx context.Context) error {
 		_, err := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -58,7 +57,7 @@ func (s *starter) makeNodes(ctx context.Context) error {
 			return fmt.Errorf("node %s: %w", node.Name, err)
 		}
 	}
-	return Await(ctx, time.Minute, "ready nodes", func(ctx context.Context) error {
+	return Await(ctx, defaultReadyTimeout, "ready nodes", func(ctx context.Context) error {
 		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

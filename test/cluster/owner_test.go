@@ -55,7 +55,7 @@ func TestAKilledOwnerLeavesNothing(t *testing.T) {
 	var printed bytes.Buffer
 	owner.Stdout, owner.Stderr = &printed, &printed
 	require.NoError(t, owner.Start())
-	err := Await(t.Context(), time.Minute, "the cluster", func(context.Context) error {
+	err := Await(t.Context(), 2*time.Minute, "the cluster", func(context.Context) error {
 		_, err := Attach(dir)
 		return err
 	})

@@ -21,11 +21,13 @@ type ProcessSpec struct {
 	Env []string `json:"env,omitempty"`
 	// ReadyURL answers 200 once the process is ready; certificates are not checked. Empty: ready when started.
 	ReadyURL string `json:"readyURL,omitempty"`
-	// ReadyTimeout defaults to one minute.
+	// ReadyTimeout defaults to two minutes: all of it is needed only on a machine that has much else to do.
 	ReadyTimeout time.Duration `json:"readyTimeout,omitempty"`
 	// Grace is how long Stop waits after SIGTERM before SIGKILL. 0: SIGKILL at once.
 	Grace time.Duration `json:"grace,omitempty"`
 }
+
+const defaultReadyTimeout = 2 * time.Minute
 
 // Status is what is known of a process.
 type Status struct {

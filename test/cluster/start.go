@@ -36,16 +36,9 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	s := newStarter(layout, options, release)
-	complete := false
-	defer func() {
-		if !complete { // also on a panic
-			err = errors.Join(err, s.cluster.Stop())
-		}
-	}()
-	if err = s.run(ctx); err != nil {
+	if err := s.runOrStop(ctx); err != nil {
 		return nil, fmt.Errorf("start the cluster in %s: %w", options.Dir, err)
 	}
-	complete = true
 	return s.cluster, nil
 }
 
@@ -69,6 +62,19 @@ func newStarter(layout toolchain.Layout, options Options, release func() error) 
 		return errors.Join(s.children.stop(), s.cluster.git.close(), removeState(options.Dir), release())
 	})
 	return s
+}
+
+// runOrStop stops what has been started when the rest fails, also by a panic.
+func (s *starter) runOrStop(ctx context.Context) (err error) {
+	complete := false
+	defer func() {
+		if !complete {
+			err = errors.Join(err, s.cluster.Stop())
+		}
+	}()
+	err = s.run(ctx)
+	complete = err == nil
+	return err
 }
 
 func (s *starter) run(ctx context.Context) error {
