@@ -24,6 +24,8 @@ func TestACommitBecomesARunningGateway(t *testing.T) {
 		"web.yaml":   gateway("web", "infrastructure: {replicas: 2}", "values: {message: hello}"),
 	})
 	g := m.gateways.await(t, release, "web", "ready", isReady(1)).object
+	// Before the operator has looked, nobody must take the gateway for ready.
+	equal(m, "status at first", m.gateways.all("web")[0].object.Status, v1alpha1.APIGatewayStatus{ObservedGeneration: -1})
 
 	hash := g.Status.Release.DesiredHash
 	if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(hash) {

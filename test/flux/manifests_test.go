@@ -48,10 +48,11 @@ spec:
 `, name) + indented(lines)
 }
 
-// brokenImage never gets ready, and the release that carries it fails after a short while.
+// brokenImage never gets ready, and the release that carries it fails after a short while. helm-controller looks at what it
+// waits for every 5 s, so that within a shorter timeout nothing succeeds either, rollbacks included.
 const (
 	brokenImage  = "infrastructure: {images: {web: registry.example.com/web:broken}}"
-	shortTimeout = "release: {timeout: 4s}"
+	shortTimeout = "release: {timeout: 9s}"
 )
 
 func indented(lines []string) string {

@@ -81,7 +81,7 @@ var refusals = []struct {
 			"no-map-config.yaml": configMap("list", "values.yaml: 'message: fine'"),
 		},
 		after:  files{"no-map-config.yaml": configMap("list", "values.yaml: '[1, 2]'")},
-		reason: "InvalidConfig", message: []string{"ConfigMap refused/list, key values.yaml", "values are a map"},
+		reason: "InvalidConfig", message: []string{"ConfigMap refused/list, key values.yaml, a list is not a map"},
 	}, {
 		name:   "no-class",
 		before: files{"no-class.yaml": gateway("no-class")},

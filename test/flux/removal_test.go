@@ -40,7 +40,8 @@ func TestAGatewayRemovedFromGitLeavesNothing(t *testing.T) {
 	if version(t, gateway.object) < version(t, hr.object) {
 		t.Error("the gateway went before its release")
 	}
-	m.eventually(2*time.Minute, "an empty namespace", func(context.Context) error {
+	// The source stays for a minute.
+	m.eventually(90*time.Second, "an empty namespace", func(context.Context) error {
 		if left := m.contents(); len(left) > 0 {
 			return fmt.Errorf("it holds %v", left)
 		}

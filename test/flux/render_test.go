@@ -76,7 +76,7 @@ func TestWhatIsAppliedIsWhatRenderPrints(t *testing.T) {
 			"  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: zone}}]}}",
 			"storage: {type: back}",
 			"configRef: {name: config}",
-			"values: {podAnnotations: null, free: {list: [1, two, 3.5, true, null], none: null}}",
+			"values: {minReadySeconds: null, free: {list: [1, two, 3.5, true, null], none: null}}",
 			"valuesFrom: [{kind: Secret, name: values}]",
 			"release: {timeout: 90s, crds: Skip, test: {enable: true}, name: shop, createNamespace: true}",
 			"remediation: {strategy: Uninstall}",

@@ -12,6 +12,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,7 @@ import (
 
 // story tells all recorded states in order, a line each; for failures.
 func (m *team) story() string {
-	lines := slices.Concat(tell(m.gateways), tell(m.releases), tell(m.sources), tell(m.configs), tell(m.kustomizations))
+	lines := slices.Concat(tell(m.gateways), tell(m.releases), tell(m.sources), tell(m.configs), tell(m.deployments), tell(m.kustomizations))
 	slices.SortStableFunc(lines, func(a, b line) int { return a.seen.Compare(b.seen) })
 	var text strings.Builder
 	for _, l := range lines {
@@ -71,7 +72,14 @@ func describe(object client.Object) string {
 	case *sourcev1.OCIRepository:
 		return fmt.Sprintf("OCIRepository %s ref %s artifact %s %s", text, show(o.Spec.Reference), show(o.Status.Artifact), told(o.Status.Conditions))
 	case *corev1.ConfigMap:
+		if o.Name == "kube-root-ca.crt" {
+			return text
+		}
 		return fmt.Sprintf("ConfigMap %s %v", text, o.Data)
+	case *appsv1.Deployment:
+		s := o.Status
+		return fmt.Sprintf("Deployment %s observed %d replicas %d updated %d ready %d available %d %s",
+			text, s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas, show(s.Conditions))
 	case *unstructured.Unstructured:
 		status := statusOf(o)
 		return fmt.Sprintf("%s %s applied %s attempted %s %s", o.GetKind(), text,

@@ -12,6 +12,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,6 +40,7 @@ type team struct {
 	releases       *recorder[*helmv2.HelmRelease]
 	sources        *recorder[*sourcev1.OCIRepository]
 	configs        *recorder[*corev1.ConfigMap]
+	deployments    *recorder[*appsv1.Deployment]
 	kustomizations *recorder[*unstructured.Unstructured]
 }
 
@@ -64,6 +66,7 @@ func newTeamWithoutNamespace(t *testing.T, name string, options ...option) *team
 	m.releases = record[*helmv2.HelmRelease](ctx, t, &helmv2.HelmReleaseList{}, client.InNamespace(name))
 	m.sources = record[*sourcev1.OCIRepository](ctx, t, &sourcev1.OCIRepositoryList{}, client.InNamespace(name))
 	m.configs = record[*corev1.ConfigMap](ctx, t, &corev1.ConfigMapList{}, client.InNamespace(name))
+	m.deployments = record[*appsv1.Deployment](ctx, t, &appsv1.DeploymentList{}, client.InNamespace(name))
 	kustomizations := &unstructured.UnstructuredList{}
 	kustomizations.SetGroupVersionKind(kustomizationKind)
 	m.kustomizations = record[*unstructured.Unstructured](ctx, t, kustomizations,
@@ -115,6 +118,7 @@ func (m *team) mark() {
 	m.releases.mark()
 	m.sources.mark()
 	m.configs.mark()
+	m.deployments.mark()
 	m.kustomizations.mark()
 }
 

@@ -38,7 +38,7 @@ func TestChartAndValuesInOneCommitAreOneUpgrade(t *testing.T) {
 	m.neverReadyForTheOld("web", after)
 
 	// Nobody uses the old chart any more.
-	m.sources.awaitGone(t, 2*time.Minute, before.Status.Source.Name)
+	m.sources.awaitGone(t, 90*time.Second, before.Status.Source.Name)
 	equal(m, "Helm's revisions, later", m.helmRevisions("web"), []string{"1 superseded", "2 deployed"})
 	equal(m, "releases' generations", m.releases.latest()["web"].Generation, 2)
 }
