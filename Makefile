@@ -79,5 +79,6 @@ verify: generate ## Generated files are current, module files tidy
 	go mod tidy -diff
 
 .PHONY: clean
-clean: ## Remove all that was built
+clean: ## Stop the demo, and remove all that was built
+	@if [ -x bin/sluice-demo ]; then bin/sluice-demo down; fi
 	rm -rf bin

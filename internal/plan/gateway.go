@@ -78,7 +78,7 @@ func checkReferences(spec *v1alpha1.APIGatewaySpec, wrong *faults) {
 // What HelmRelease's CRD takes.
 var (
 	valuesKeyPattern  = regexp.MustCompile("^[-._a-zA-Z0-9]+$")
-	targetPathPattern = regexp.MustCompile("^([a-zA-Z0-9_\\-.\\\\/]|\\[[0-9]{1,5}\\])+$")
+	targetPathPattern = regexp.MustCompile(`^([a-zA-Z0-9_\-.\\/]|\[[0-9]{1,5}\])+$`)
 )
 
 // checkValuesFrom refuses what HelmRelease's CRD refuses, and a literal that would not act.

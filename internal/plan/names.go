@@ -29,7 +29,7 @@ var (
 	}
 	// subdomain is RFC 1123's, which the names of most objects keep to.
 	subdomain = nameRule{
-		regexp.MustCompile("^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"),
+		regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`),
 		"lowercase letters, digits, - and ., with a letter or digit at both ends and beside each dot",
 	}
 )

@@ -47,7 +47,7 @@ func freeValues(gateway *v1alpha1.APIGateway, wrong *faults) map[string]any {
 
 // apply sets what the mappings say, upon a copy of the values below them.
 func apply(settings []setting, below map[string]any) map[string]any {
-	var tree any = clone(below)
+	tree := clone(below)
 	for _, s := range settings {
 		tree = s.path.set(tree, clone(s.value))
 	}

@@ -69,7 +69,7 @@ func Parts(parts ...Part) Part {
 	}
 }
 
-// Attempted: the generation was tried, with the new chart.
+// Attempted means that the generation was tried, with the new chart.
 func Attempted(generation int64) Part {
 	return func(hr *helmv2.HelmRelease) {
 		hr.Status.LastAttemptedGeneration = generation
@@ -78,7 +78,7 @@ func Attempted(generation int64) Part {
 	}
 }
 
-// Observed: helm-controller has finished with the generation.
+// Observed means that helm-controller has finished with the generation.
 func Observed(generation int64) Part {
 	return func(hr *helmv2.HelmRelease) { hr.Status.ObservedGeneration = generation }
 }
@@ -99,7 +99,7 @@ func Condition(kind string, status metav1.ConditionStatus, reason, message strin
 	}
 }
 
-// OfGeneration: the part's condition was set at that generation.
+// OfGeneration means that the part's condition was set at that generation.
 func OfGeneration(generation int64, part Part) Part {
 	return func(hr *helmv2.HelmRelease) {
 		part(hr)

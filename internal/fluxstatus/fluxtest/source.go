@@ -47,10 +47,10 @@ func SourceCondition(kind string, status metav1.ConditionStatus, reason, message
 // NoArtifact takes the artifact away.
 func NoArtifact(s *sourcev1.OCIRepository) { s.Status.Artifact = nil }
 
-// NeverObserved: source-controller has finished with no generation yet.
+// NeverObserved means that source-controller has finished with no generation yet.
 func NeverObserved(s *sourcev1.OCIRepository) { s.Status.ObservedGeneration = -1 }
 
-// NextGeneration: the spec was changed since.
+// NextGeneration means that the spec was changed since.
 func NextGeneration(s *sourcev1.OCIRepository) { s.Generation++ }
 
 // OldChart makes the old chart the artifact.
