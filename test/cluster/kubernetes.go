@@ -96,6 +96,8 @@ func (s *starter) controllerManager() (ProcessSpec, error) {
 		"--use-service-account-credentials", // else it lacks the rights that RBAC gives to each controller
 		"--service-account-private-key-file="+s.certs.serviceAccountKey,
 		"--root-ca-file="+s.certs.authority,
+		// kwok's nodes send no heartbeats, and a pod that loses its readiness with its node does not get it back.
+		"--node-monitor-grace-period=240h",
 	)
 }
 

@@ -92,8 +92,6 @@ func Serve(ctx context.Context, out io.Writer) error {
 		Args: map[string][]string{
 			// The commit that mends a gateway need not wait until the health check of the broken one has timed out.
 			cluster.KustomizeController: {"--feature-gates=CancelHealthCheckOnNewRevision=true"},
-			// The simulated nodes send no heartbeats, and the cluster stays for people to look around in.
-			cluster.ControllerManager: {"--node-monitor-grace-period=240h"},
 		},
 	})
 	if err != nil {

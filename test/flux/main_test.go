@@ -94,8 +94,6 @@ func setUp(ctx context.Context, dir string) error {
 		// A release that waits holds its worker, and tests make many wait.
 		cluster.HelmController:      {"--concurrent=30", "--requeue-dependency=2s"},
 		cluster.KustomizeController: {"--concurrent=30", "--requeue-dependency=2s"},
-		// A node whose heartbeat is late, since the machine is busy, would lose its pods' readiness for good.
-		cluster.ControllerManager: {"--node-monitor-grace-period=1h"},
 	}})
 	if err != nil {
 		return err
