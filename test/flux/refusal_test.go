@@ -87,7 +87,23 @@ var refusals = []struct {
 		before: files{"no-class.yaml": gateway("no-class")},
 		after:  files{"no-class.yaml": gatewayOf("nobodys", "no-class")},
 		reason: "ClassNotFound", message: []string{"spec.className: there is no APIGatewayClass nobodys", "refused"},
+	}, {
+		name:   "bad-class",
+		before: files{"bad-class.yaml": gatewayOf("$TEAM-bad", "bad-class"), "other-class.yaml": otherClass()},
+		after:  files{"other-class.yaml": otherClass("imageMappings: [{name: web, paths: [{tag: tier.name}]}]")},
+		reason: "ClassNotAccepted", message: []string{"APIGatewayClass/refused-bad spec.imageMappings[0].paths[0].tag", "spec.valueMappings[0].paths[0]"},
 	},
+}
+
+// otherClass has one mapping, and more lines in its spec.
+func otherClass(more ...string) string {
+	return `apiVersion: gateway.sluice.dev/v1alpha1
+kind: APIGatewayClass
+metadata: {name: $TEAM-bad}
+spec:
+  chart: {url: $CHART, insecure: true, ref: {tag: 1.0.0}}
+  valueMappings: [{field: storage.type, paths: [tier]}]
+` + indented(more)
 }
 
 func TestBadInputTouchesNothingThatRuns(t *testing.T) {

@@ -99,7 +99,7 @@ func TestFurtherRoundsStartByThemselvesUntilTheRevert(t *testing.T) {
 	m.gateways.await(t, release, "web", "ready", isReady(1))
 
 	m.commit("Break it", files{"web.yaml": gateway("web", remediation, brokenImage, shortTimeout)})
-	waits := map[int64]time.Duration{1: 2 * time.Second, 2: 3 * time.Second, 3: 5 * time.Second, 4: 5 * time.Second}
+	waits := map[int64]time.Duration{1: 2 * time.Second, 2: 3 * time.Second, 3: 3 * time.Second, 4: 5 * time.Second}
 	var announced []time.Time
 	for failures := int64(1); failures <= 4; failures++ {
 		g := m.gateways.await(t, release, "web", show(failures)+" failures, rolled back", both(

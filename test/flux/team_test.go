@@ -27,7 +27,7 @@ import (
 // share the machine.
 const (
 	soon    = 10 * time.Second
-	release = 60 * time.Second
+	release = 3 * time.Minute
 )
 
 // team has a namespace, a git repository that Flux applies to it, and recordings of all that happens there.
@@ -79,8 +79,10 @@ func newTeamWithoutNamespace(t *testing.T, name string, options ...option) *team
 	return m
 }
 
-// disband removes what the team committed, by deleting its Kustomization, and sees that no gateway stays.
+// disband judges what was recorded, removes what the team committed, by deleting its Kustomization, and sees that no gateway
+// stays.
 func (m *team) disband() {
+	m.soundness()
 	if m.Failed() {
 		m.Logf("what happened in %s:\n%s", m.name, m.story())
 	}
