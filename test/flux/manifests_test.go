@@ -52,7 +52,7 @@ spec:
 // waits for every 5 s, so that within a shorter timeout nothing succeeds either, rollbacks included.
 const (
 	brokenImage  = "infrastructure: {images: {web: registry.example.com/web:broken}}"
-	shortTimeout = "release: {timeout: 9s}"
+	shortTimeout = "release: {timeout: 12s}"
 )
 
 func indented(lines []string) string {

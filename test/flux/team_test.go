@@ -23,10 +23,10 @@ import (
 	"github.com/sluice-gateway/sluice/test/cluster"
 )
 
-// Timeouts: the first for what takes milliseconds in an operator at rest, the second for a release, also while eight tests
-// share the machine.
+// Timeouts, long enough for a machine that does much else: the first for what takes milliseconds in an operator at rest, the
+// second for a release.
 const (
-	soon    = 10 * time.Second
+	soon    = 20 * time.Second
 	release = 3 * time.Minute
 )
 
