@@ -107,6 +107,9 @@ type FailureStatus struct {
 	// Attempt identifies it: the HelmRelease's generation, chart digest and force request.
 	// +optional
 	Attempt string `json:"attempt,omitempty"`
+	// Revision of the Helm release that runs on in spite of it, made of other contents; absent when none does.
+	// +optional
+	Revision int64 `json:"revision,omitempty"`
 	// Time when Flux had finished with it, remediation included: the wait for the next attempt begins. Absent until then.
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
