@@ -83,9 +83,9 @@ func TestAProcessThatDoesNotGetReadyIsEnded(t *testing.T) {
 	}))
 	defer unready.Close()
 	spec := shell("slow", `echo warming up; sleep 1000`)
-	spec.ReadyURL, spec.ReadyTimeout = unready.URL, 200*time.Millisecond
+	spec.ReadyURL, spec.ReadyTimeout = unready.URL, 2*time.Second
 	err := all.start(t.Context(), spec)
-	require.ErrorContains(t, err, "slow: not ready after 200ms")
+	require.ErrorContains(t, err, "slow: not ready after 2s")
 	require.ErrorContains(t, err, "503 Service Unavailable etcd is away")
 	require.ErrorContains(t, err, "    warming up")
 	assert.Empty(t, processesIn(all.dir))
