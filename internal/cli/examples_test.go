@@ -46,3 +46,17 @@ func compare(t *testing.T, path string, args ...string) {
 		t.Errorf("%s is not what is printed now (-update writes it):\n%s", path, got)
 	}
 }
+
+func TestALinkToADirectoryIsReadAsTheDirectory(t *testing.T) {
+	folder, err := filepath.Abs(filepath.Join(examples, "quickstart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, link + "/"} {
+		compare(t, filepath.Join(folder, "expected.yaml"), "render", "-f", path)
+	}
+}

@@ -76,7 +76,8 @@ func walk(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	var files []string
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+	// With the separator a link to a directory is read as the directory.
+	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

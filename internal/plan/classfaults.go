@@ -66,6 +66,9 @@ func checkClassChart(chart v1alpha1.ClassChart, wrong *faults) {
 		sourcev1.AmazonOCIProvider, sourcev1.AzureOCIProvider, sourcev1.GoogleOCIProvider)
 	if chart.Verify != nil {
 		checkOneOf("spec.chart.verify.provider", &chart.Verify.Provider, wrong, "cosign", "notation")
+		if ref := chart.Verify.SecretRef; ref != nil && ref.Name == "" {
+			wrong.invalid("spec.chart.verify.secretRef.name", "is empty; name the Secret with the keys, or remove secretRef to verify without keys")
+		}
 	}
 }
 

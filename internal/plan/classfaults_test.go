@@ -248,6 +248,10 @@ spec:
 				"InvalidSpec spec.remediation.backoff.afterThreshold: does not act with strategy Retry, where only backoff.initial and failureThreshold do; remove it",
 			},
 		},
+		"a verification by a Secret without a name": {
+			"spec: {chart: {verify: {provider: cosign, secretRef: {name: ''}}}}",
+			[]string{"InvalidSpec spec.chart.verify.secretRef.name: is empty; name the Secret with the keys, or remove secretRef to verify without keys"},
+		},
 		"a first wait that is longer than the longest": {
 			"spec: {remediation: {backoff: {initial: 30m}}}",
 			[]string{"InvalidSpec spec.remediation.backoff.initial: 30m0s is more than backoff.max, 15m0s; set max to no less"},

@@ -49,6 +49,10 @@ func normalise(decoded any) (any, []problem) {
 	return normal, n.problems
 }
 
+// maxDepth is how deep values may be nested. No chart's are nearly so deep, and what costs memory by its depth must not be
+// for anybody who may write a gateway to choose.
+const maxDepth = 100
+
 type normaliser struct {
 	problems []problem
 }
@@ -58,6 +62,10 @@ func (n *normaliser) wrong(at Path, format string, args ...any) {
 }
 
 func (n *normaliser) value(at Path, decoded any) any {
+	if len(at) > maxDepth {
+		n.wrong(at[:1], "is nested more than %d deep, which no chart's values are; make it flatter", maxDepth)
+		return nil
+	}
 	switch v := decoded.(type) {
 	case nil, bool, string, int64:
 		return v

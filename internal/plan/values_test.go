@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -231,4 +232,26 @@ func TestFieldsThatTheClassDoesNotTakeAreRefused(t *testing.T) {
 			require.Equal(t, c.want, refusal(t, input(t, "spec: "+c.class, "spec: "+c.gateway)))
 		})
 	}
+}
+
+func TestValuesNestedTooDeepAreRefusedWithoutCost(t *testing.T) {
+	deep := func(levels int) string {
+		return `{"a":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`
+	}
+	const tooDeep = ": is nested more than 100 deep, which no chart's values are; make it flatter"
+
+	in := input(t, "{}", "spec: {values: {}}")
+	in.Gateway.Spec.Values.Raw = []byte(deep(100))
+	require.Equal(t, deep(100), string(made(t, in).Release.Values))
+
+	in.Gateway.Spec.Values.Raw = []byte(deep(9900))
+	require.Equal(t, []string{"InvalidSpec spec.values.a" + tooDeep}, refusal(t, in))
+
+	in = input(t, "{}", "spec: {configRef: {name: config}}")
+	in.Config = aConfig(deep(9900))
+	require.Equal(t, []string{"InvalidConfig spec.configRef.name: ConfigMap team/config, key values.yaml, a" + tooDeep}, refusal(t, in))
+
+	in = input(t, "spec: {values: {}}", "{}")
+	in.Classes[0].Spec.Values.Raw = []byte(deep(9900))
+	require.Equal(t, []string{"ClassNotAccepted APIGatewayClass/wso2 spec.values.a" + tooDeep}, refusal(t, in))
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	sjson "sigs.k8s.io/json"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
@@ -76,6 +77,14 @@ func parse(d document) (*yaml.Node, []fault) {
 
 // parseJSON reads what YAML's parser refused and is JSON all the same: YAML knows not all of JSON's escapes.
 func parseJSON(d document, err error) (*yaml.Node, []fault) {
+	var whole any
+	twice, notJSON := sjson.UnmarshalStrict([]byte(d.text), &whole)
+	if notJSON != nil { // or something follows it
+		return nil, d.syntaxFault(err)
+	}
+	if len(twice) > 0 {
+		return nil, []fault{{line: d.above + 1, message: twice[0].Error()}}
+	}
 	object, notJSON := decode([]byte(d.text))
 	if notJSON != nil {
 		return nil, d.syntaxFault(err)

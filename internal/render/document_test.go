@@ -173,3 +173,25 @@ func TestReadsEveryEscapeOfJSON(t *testing.T) {
 		t.Errorf("read %q, %v\nwant %q", got, faults, want)
 	}
 }
+
+// YAML's parser refuses these escapes, so that JSON is read in another way. That way drops nothing either.
+func TestJSONThatYAMLRefusesIsReadWholeOrRefused(t *testing.T) {
+	for what, c := range map[string]struct {
+		text   string
+		object string
+		faults []fault
+	}{
+		"one object":          {`{"x":"a\/b"}`, `{"x":"a/b"}`, nil},
+		"a key that is twice": {`{"x":"a\/b","x":2}`, "", []fault{{line: 1, message: `duplicate field "x"`}}},
+		"something that follows": {
+			`{"x":"a\/b"} {"y":1}`, "", []fault{{line: 1, message: "found unknown escape character"}},
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			objects, faults := readAll(t, c.text)
+			if got := strings.Join(objects, " "); got != c.object || !reflect.DeepEqual(faults, c.faults) {
+				t.Errorf("got %s and %v", got, faults)
+			}
+		})
+	}
+}
