@@ -101,7 +101,8 @@ type APIGatewaySpec struct {
 	// Remediation; each leaf overrides the class's.
 	// +optional
 	Remediation *Remediation `json:"remediation,omitempty"`
-	// Suspend true suspends the HelmRelease, false resumes it and keeps it resumed; absent leaves it to people.
+	// Suspend true suspends the HelmRelease, false resumes it and keeps it resumed; absent leaves it to people,
+	// and lifts a suspension that true made.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 	// DeletionPolicy Delete uninstalls the release with the gateway, Orphan keeps it running. Default Delete.

@@ -116,7 +116,7 @@ type Remediation struct {
 	Backoff *Backoff `json:"backoff,omitempty"`
 }
 
-// Backoff is the time between rounds: initial, doubled up to max, and afterThreshold once Stalled.
+// Backoff is the time between rounds: initial, doubled up to max for as many rounds as failureThreshold, then afterThreshold.
 type Backoff struct {
 	// Initial wait; with strategy Retry the one between all retries. Default 1m.
 	// +optional
@@ -130,7 +130,7 @@ type Backoff struct {
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +kubebuilder:validation:MaxLength=32
 	Max *metav1.Duration `json:"max,omitempty"`
-	// AfterThreshold is the wait once failureThreshold rounds have failed. Default 1h.
+	// AfterThreshold is the wait after every failed round beyond failureThreshold. Default 1h.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
