@@ -182,7 +182,7 @@ func phase(f facts, ready verdict) v1alpha1.Phase {
 // that the record of a success counts too, unless the release was installed anew since.
 func onceSucceeded(f facts) bool {
 	upgraded := f.o.Latest != nil && f.o.Latest.Action == helmv2.ReleaseActionUpgrade && !f.o.Uninstalled()
-	return f.o.OnceSucceeded() || upgraded && f.recorded != ""
+	return f.o.OnceSucceeded() || upgraded && f.known.last != ""
 }
 
 func sourceStatus(in Input, o fluxstatus.Observation) *v1alpha1.SourceStatus {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/apis/kustomize"
@@ -26,13 +27,14 @@ type life struct {
 	r       *rand.Rand
 	flux    *helmController
 	gateway *v1alpha1.APIGateway
+	wish    wish
 	plan    *plan.Plan
 	desired fluxobjects.Objects
 	// revisions are the last that each source had.
 	revisions map[string]string
-	// forgot: the status was lost once. Whether patches were applied is then nowhere to be seen.
-	forgot bool
-	log    []string
+	// forgetful: the status is lost now and then. Whether patches were applied is then nowhere to be seen.
+	forgetful bool
+	log       []string
 }
 
 func newLife(t *testing.T, seed uint64) *life {
@@ -41,30 +43,58 @@ func newLife(t *testing.T, seed uint64) *life {
 		gateway: &v1alpha1.APIGateway{}, log: []string{fmt.Sprintf("life %d", seed)},
 	}
 	l.gateway.Name, l.gateway.Namespace = "orders", "team-a"
+	l.forgetful = l.r.IntN(10) == 0
 	l.flux = &helmController{r: l.r, sources: map[string]*sourcev1.OCIRepository{}, now: flux.Noon, between: l.meanwhile}
-	l.change()
+	l.wish = wish{chart: "^1", interval: 5 * time.Minute, strategy: v1alpha1.StrategyRollback}
+	if l.r.IntN(8) == 0 {
+		l.wish.strategy = v1alpha1.StrategyUninstall
+	}
+	l.commit()
 	return l
 }
 
 func (l *life) note(format string, args ...any) { l.log = append(l.log, fmt.Sprintf(format, args...)) }
 
-// change is a commit: one of a few charts, values, patches and intervals, so that people come back to what they had.
+// wish is what people choose from: a few charts, values, patches and settings, so that they come back to what they had.
+type wish struct {
+	chart    string
+	values   int
+	patched  bool
+	interval time.Duration
+	retries  int
+	strategy v1alpha1.RemediationStrategy
+}
+
+// change is a commit. Most change one thing.
 func (l *life) change() {
-	l.plan = chart([]string{"1.1.0", "1.2.0", "^1"}[l.r.IntN(3)])
-	l.plan.Release.Values = []byte(fmt.Sprintf(`{"n":%d}`, l.r.IntN(2)))
-	l.plan.Release.Interval *= 1 << l.r.IntN(2)
-	l.plan.Remediation.Retries = l.r.IntN(2)
-	if l.r.IntN(8) == 0 {
-		l.plan.Remediation.Strategy = v1alpha1.StrategyUninstall
+	switch l.r.IntN(8) {
+	case 0, 1:
+		l.wish.chart = []string{"1.1.0", "1.2.0", "^1"}[l.r.IntN(3)]
+	case 2, 3:
+		l.wish.values = 1 - l.wish.values
+	case 4, 5:
+		l.wish.patched = !l.wish.patched
+	case 6:
+		l.wish.interval = 11*time.Minute - l.wish.interval
+	case 7:
+		l.wish.retries = 1 - l.wish.retries
 	}
+	l.commit()
+}
+
+func (l *life) commit() {
+	w := l.wish
+	l.plan = chart(w.chart)
+	l.plan.Release.Values = []byte(fmt.Sprintf(`{"n":%d}`, w.values))
+	l.plan.Release.Interval = w.interval
+	l.plan.Remediation.Retries, l.plan.Remediation.Strategy = w.retries, w.strategy
 	l.desired = fluxobjects.Make(l.plan, fluxobjects.SharedSources)
-	if l.r.IntN(3) == 0 {
+	if w.patched {
 		patch := []kustomize.Patch{{Patch: "a patch"}}
 		l.desired.Release.Spec.PostRenderers = []helmv2.PostRenderer{{Kustomize: &helmv2.Kustomize{Patches: patch}}}
 	}
 	l.gateway.Generation++
-	l.note("generation %d of the gateway: chart %s, values %s, patched %v", l.gateway.Generation,
-		l.plan.Source.Spec.Reference.Tag, l.plan.Release.Values, l.desired.Release.Spec.PostRenderers != nil)
+	l.note("generation %d of the gateway: %+v", l.gateway.Generation, w)
 }
 
 func (l *life) suspend(yes bool) {

@@ -35,8 +35,9 @@ type helmController struct {
 	now  metav1.Time
 	// calm: nothing goes wrong any more.
 	calm bool
-	// awake: it looks at the HelmRelease again by itself. working: it is at that.
-	awake, working bool
+	// awake: it looks at the HelmRelease again by itself. working: it is at that. interrupted: it was killed since it was last
+	// done.
+	awake, working, interrupted bool
 	// between is called after each write to the API server, and while an action runs.
 	between func()
 	// patched is the HelmRelease as it was patched last.
@@ -51,9 +52,11 @@ func (m *helmController) reconcile() {
 	m.working = true
 	defer func() {
 		m.working = false
-		if p := recover(); p != nil && p != (killed{}) {
+		p := recover()
+		if p != nil && p != (killed{}) {
 			panic(p)
 		}
+		m.interrupted = p != nil
 	}()
 	m.awake = true
 	obj := m.hr.DeepCopy()

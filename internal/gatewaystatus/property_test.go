@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/fluxobjects"
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
 	"github.com/sluice-gateway/sluice/internal/gatewaystatus"
 	"github.com/sluice-gateway/sluice/internal/recovery"
 )
@@ -50,11 +51,17 @@ func (l *life) event() {
 	}
 }
 
+// look is one of helm-controller's. Between two attempts that it makes by itself it waits long enough for the operator to see
+// what became of the first.
 func (l *life) look() {
-	if l.flux.hr != nil {
-		l.note("helm-controller looks")
-		l.flux.reconcile()
+	if l.flux.hr == nil {
+		return
 	}
+	if gatewaystatus.Observe(l.input()).Activity == fluxstatus.Waiting {
+		l.observe()
+	}
+	l.note("helm-controller looks")
+	l.flux.reconcile()
 }
 
 // meanwhile is what may happen at any moment, also while Flux is at work.
@@ -63,26 +70,33 @@ func (l *life) meanwhile() {
 		l.observe()
 		return
 	}
-	switch l.r.IntN(24) {
-	case 0, 1, 2, 3:
+	switch l.r.IntN(30) {
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9:
 		l.observe()
-	case 4, 5:
+	case 10, 11, 12:
 		l.operate()
-	case 6:
+	case 13:
 		l.change()
-	case 7:
-		l.suspend(l.r.IntN(2) == 0)
-	case 8:
+		l.operate()
+	case 14:
+		l.suspend(l.r.IntN(3) == 0)
+	case 15:
 		l.moveSources()
-	case 9:
-		l.note("the gateway's status is lost")
-		l.gateway.Status, l.forgot = v1alpha1.APIGatewayStatus{}, true
-	case 10:
+	case 16:
+		l.forget()
+	case 17:
 		l.gateway.Annotations = map[string]string{meta.ReconcileRequestAnnotation: l.flux.tick().String()}
 	}
 	if l.flux.working && l.r.IntN(40) == 0 {
 		l.note("helm-controller is killed")
 		panic(killed{})
+	}
+}
+
+func (l *life) forget() {
+	if l.forgetful {
+		l.note("the gateway's status is lost")
+		l.gateway.Status = v1alpha1.APIGatewayStatus{}
 	}
 }
 
@@ -100,16 +114,20 @@ func (l *life) observe() {
 
 func (l *life) check(status v1alpha1.APIGatewayStatus) {
 	checkPairs(l.t, l.story(), status)
+	ready := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if ready.Reason == v1alpha1.ReasonChartDigestIgnored && !l.flux.interrupted {
+		l.t.Fatalf("%s\nthis helm-controller does not ignore digests", l.story())
+	}
 	if l.r.IntN(8) == 0 {
 		checkKstatus(l.t, l.story(), *l.gateway, status)
 	}
 	want, runs := contentsOf(l.desired.Release.Spec, l.revisions[l.desired.Source.Name]), l.flux.runs
-	if l.forgot {
+	if l.forgetful {
 		want.patches, runs.patches = "", ""
 	}
 	last := l.flux.lastRevision()
 	deployed := last != nil && last.status == "deployed" && runs == want
-	if apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionReady) && !deployed {
+	if ready.Status == metav1.ConditionTrue && !deployed {
 		l.t.Fatalf("%s\nReady is True, but %+v runs (last revision %+v), and %+v is desired", l.story(), runs, last, want)
 	}
 }

@@ -39,11 +39,9 @@ func isUnknown(reason, format string, args ...any) *verdict {
 type facts struct {
 	in Input
 	o  fluxstatus.Observation
-	// recorded is the content hash at the last success.
-	recorded string
-	// recordedAtLatest is the content hash recorded for the very revision that runs, empty when none is.
-	recordedAtLatest string
-	rounds           recovery.Rounds
+	// known is what is on record of earlier successes and failures, and of one that has just been seen.
+	known  record
+	rounds recovery.Rounds
 }
 
 // readyRules is the rule of Ready, in its order: the first that has something to say decides. The numbers are those of the
@@ -121,19 +119,22 @@ func desiredIsDeployed(f facts) bool {
 	if !o.Carries || !o.Deployed() || o.DigestIgnored() || o.ContentHash == "" {
 		return false
 	}
-	return attemptSucceeded(o, f.recorded, f.recordedAtLatest) || stillOnRecord(f)
+	return attemptSucceeded(o, f.known) || stillOnRecord(f)
 }
 
 // attemptSucceeded: helm-controller can say "upgrade succeeded" while a change of patches alone was rolled back, or failed
-// before there was a revision. So a revision that is on record is what it was recorded as, and one that a rollback made is
-// what succeeded last.
-func attemptSucceeded(o fluxstatus.Observation, last, atLatest string) bool {
-	if atLatest == "" && o.FromRollback() {
-		atLatest = last
-	} else if atLatest == "" {
-		atLatest = o.ContentHash
+// before there was a revision. So the contents of the revision that runs must be known, or it must be this attempt's.
+func attemptSucceeded(o fluxstatus.Observation, known record) bool {
+	if !upToRollback(o) {
+		return false
 	}
-	return upToRollback(o) && atLatest == o.ContentHash
+	switch {
+	case known.atLatest != "":
+		return known.atLatest == o.ContentHash
+	case o.FromRollback():
+		return known.last == o.ContentHash
+	}
+	return !known.ranOn(o)
 }
 
 // upToRollback is all of rule 3 but the part about rollbacks.
@@ -155,7 +156,7 @@ func stillOnRecord(f facts) bool {
 	case fluxstatus.Acting, fluxstatus.Retrying, fluxstatus.Waiting:
 		return false
 	}
-	return f.recordedAtLatest == f.o.ContentHash && f.o.AttemptedChart && !f.o.Unfinished &&
+	return f.known.atLatest == f.o.ContentHash && f.o.AttemptedChart && !f.o.Unfinished &&
 		!fluxstatus.IsReleaseFailure(f.o.Ready.Reason)
 }
 
@@ -179,7 +180,7 @@ func isRolledBack(f facts) bool {
 	if !f.o.Carries {
 		return false
 	}
-	return f.o.RolledBack || upToRollback(f.o) && f.o.FromRollback() && !attemptSucceeded(f.o, f.recorded, f.recordedAtLatest)
+	return f.o.RolledBack || upToRollback(f.o) && f.o.FromRollback() && !attemptSucceeded(f.o, f.known)
 }
 
 func releaseFailed(f facts) *verdict {

@@ -18,39 +18,6 @@ import (
 // historyLength is how many revisions a status keeps; Flux's own history shrinks to two on success.
 const historyLength = 5
 
-// record gives the content hash at the last success, and the one recorded for the revision that runs. A success of what the
-// HelmRelease carries now, with its own source, counts at once, even when something else is desired by now.
-func record(in Input) (last, atLatest string) {
-	previous := in.Gateway.Status
-	if previous.Release != nil {
-		last = previous.Release.DesiredHash
-	}
-	if in.Release == nil {
-		return last, ""
-	}
-	running := fluxstatus.Observe(fluxstatus.Input{
-		Desired:       in.Release,
-		Release:       in.Release,
-		Source:        in.RunningSource,
-		KnownRevision: knownRevision(in, in.Release),
-	})
-	for _, entry := range previous.History {
-		if sameRevision(entry, running.Latest) {
-			atLatest = entry.DesiredHash
-		}
-	}
-	if attemptSucceeded(running, last, atLatest) {
-		return running.ContentHash, running.ContentHash
-	}
-	return last, atLatest
-}
-
-// sameRevision tells revisions apart by number and time, since a release that was installed anew starts at 1 again.
-func sameRevision(entry v1alpha1.RevisionStatus, snapshot *helmv2.Snapshot) bool {
-	return snapshot != nil && entry.Revision == int64(snapshot.Version) &&
-		timePtr(snapshot.LastDeployed).Equal(entry.Deployed)
-}
-
 // releaseStatus is the latest revision and the history; what was known stays when Flux reports nothing, as it does while
 // a release is being uninstalled.
 func releaseStatus(in Input, f facts) (*v1alpha1.ReleaseStatus, []v1alpha1.RevisionStatus) {
@@ -67,7 +34,7 @@ func releaseStatus(in Input, f facts) (*v1alpha1.ReleaseStatus, []v1alpha1.Revis
 		Revision:     int64(s.Version),
 		Status:       s.Status,
 		LastDeployed: timePtr(s.LastDeployed),
-		DesiredHash:  f.recorded,
+		DesiredHash:  f.known.last,
 	}, history(previous.History, f)
 }
 
@@ -83,8 +50,8 @@ func history(previous []v1alpha1.RevisionStatus, f facts) []v1alpha1.RevisionSta
 	var out []v1alpha1.RevisionStatus
 	for i, s := range f.o.History {
 		entry := revision(s, previous)
-		if i == 0 && f.recordedAtLatest != "" {
-			entry.DesiredHash = f.recordedAtLatest
+		if i == 0 && f.known.atLatest != "" {
+			entry.DesiredHash = f.known.atLatest
 		}
 		out = append(out, entry)
 	}

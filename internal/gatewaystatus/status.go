@@ -90,7 +90,7 @@ func sourceOf(hr *helmv2.HelmRelease) string {
 
 func gather(in Input) facts {
 	f := facts{in: in, o: Observe(in)}
-	f.recorded, f.recordedAtLatest = record(in)
+	f.known = recordOf(in)
 	f.rounds = rounds(f)
 	return f
 }
@@ -106,7 +106,7 @@ func rounds(f facts) recovery.Rounds {
 		return recovery.Rounds{}
 	}
 	o := f.o
-	if o.Failure == nil && isRolledBack(f) && f.recorded != "" {
+	if o.Failure == nil && isRolledBack(f) && f.known.last != "" {
 		o.Failure = hiddenFailure(previous.LastFailure)
 	}
 	return recovery.Count(previous, o, f.in.Plan.Remediation.Strategy, f.in.Now)

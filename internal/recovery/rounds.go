@@ -56,7 +56,7 @@ func (r Rounds) with(o fluxstatus.Observation) Rounds {
 		return Rounds{Failures: r.Failures + 1, Last: newFailure(o)}
 	}
 	last := r.Last.DeepCopy()
-	last.Reason, last.Message = o.Failure.Reason, o.Failure.Message
+	last.Reason, last.Message, last.Revision = o.Failure.Reason, o.Failure.Message, runsOn(o)
 	return Rounds{Failures: r.Failures, Last: last}
 }
 
@@ -66,7 +66,16 @@ func newFailure(o fluxstatus.Observation) *v1alpha1.FailureStatus {
 		Reason:      o.Failure.Reason,
 		Message:     o.Failure.Message,
 		Attempt:     o.Attempt,
+		Revision:    runsOn(o),
 	}
+}
+
+// runsOn is the revision that a failed attempt left running; 0 when none does.
+func runsOn(o fluxstatus.Observation) int64 {
+	if !o.Deployed() {
+		return 0
+	}
+	return int64(o.Latest.Version)
 }
 
 // timed notes when Flux had finished with the failed attempt. The wait for the next one counts from there: a rollback that

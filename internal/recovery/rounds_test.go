@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -58,6 +59,14 @@ func TestCount(t *testing.T) {
 		},
 		"the same failure, now that Flux rests: the wait begins": {
 			before(1, failed("1", "timeout", nil)), resting("1", timeout), "Rollback",
+			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", &noon)},
+		},
+		"a revision runs on": {
+			before(1, failed("1", "timeout", nil)), with(resting("1", timeout), func(o *fluxstatus.Observation) { o.Latest = &helmv2.Snapshot{Version: 7, Status: "deployed"} }), "Rollback",
+			recovery.Rounds{Failures: 1, Last: &v1alpha1.FailureStatus{DesiredHash: "b", Reason: "UpgradeFailed", Message: "timeout", Attempt: "1", Revision: 7, Time: &noon}},
+		},
+		"the failed revision does not": {
+			before(1, failed("1", "timeout", nil)), with(resting("1", timeout), func(o *fluxstatus.Observation) { o.Latest = &helmv2.Snapshot{Version: 7, Status: "failed"} }), "Rollback",
 			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", &noon)},
 		},
 		"the same failure, looked at again: the wait goes on": {
