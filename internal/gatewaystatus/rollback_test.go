@@ -142,3 +142,30 @@ func TestPatchesOnly(t *testing.T) {
 		t.Run(what, func(t *testing.T) { s.run(t) })
 	}
 }
+
+// TestPatchesThatDoNotRender: there is no revision, and Flux forgets the failure at its next look.
+func TestPatchesThatDoNotRender(t *testing.T) {
+	patched := now(wants(chart("1.1.0")), func(in *gatewaystatus.Input) {
+		in.Desired.Spec.PostRenderers = []helmv2.PostRenderer{{Kustomize: &helmv2.Kustomize{Patches: []kustomize.Patch{{Patch: "x"}}}}}
+	})
+	oldRevision := flux.History(flux.OldSnapshot(5, "deployed", "upgrade"))
+	attempted := flux.Parts(flux.Attempted(2), attemptedOldChart, oldRevision)
+	fail := step{"they do not render", release(2, attempted, flux.Failures(1), saysFailed, flux.Reconciling(flux.RunningUpgrade)),
+		lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:03:00"))))}
+	allIsWell := release(2, attempted, flux.Observed(2), flux.Failures(1), flux.Ready("True", "UpgradeSucceeded", flux.UpgradeSucceeded))
+	written := step{"they are written", now(patched, release(2, oldDeployed)), lines("Progressing", accepted, stored1, goesOn("Progressing", waitsFlux))}
+	for what, s := range map[string]story{
+		"what runs is on record": {oldRunning(chart("1.1.0")), written, fail,
+			{"Flux says that all is well", allIsWell, lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:03:00"))))}},
+		"what runs is not, since the patches came before Flux was done with it": {
+			{"the old chart is upgraded to", now(wants(chart("1.1.0")), source(flux.ReadySource(flux.OldChart)), release(1, oldDeployed, flux.Observed(0))),
+				lines("Progressing", accepted, stored1, goesOn("Progressing", waitsFlux))},
+			written, fail,
+			{"Flux says that all is well", allIsWell, lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:03:00"))))}},
+		"nobody saw the failure": {oldRunning(chart("1.1.0")), written,
+			{"Flux says that all is well", allIsWell, lines("Progressing", accepted, stored1,
+				goesOn("Progressing", "Flux reports success, but revision 5 was made of other contents; one more upgrade is asked for"))}},
+	} {
+		t.Run(what, func(t *testing.T) { s.run(t) })
+	}
+}

@@ -88,6 +88,8 @@ func TestSwitch(t *testing.T) {
 		{"it succeeded, and Flux is not done", release(2, upgrading, flux.Ready("True", "UpgradeSucceeded", flux.UpgradeSucceeded), flux.Reconciling(flux.RunningUpgrade),
 			flux.History(flux.Snapshot(6, "deployed", "upgrade"), flux.OldSnapshot(5, "superseded", "upgrade"))),
 			lines("Progressing", accepted, stored1, goesOn("Progressing", flux.RunningUpgrade))},
+		{"the conditions are written, the rest is not", release(2, upgraded, flux.Observed(1), flux.History(flux.Snapshot(6, "deployed", "upgrade"))),
+			lines("Progressing", accepted, stored1, goesOn("Progressing", waitsFlux))},
 		{"Flux is done", release(2, upgraded, flux.History(flux.Snapshot(6, "deployed", "upgrade"), flux.OldSnapshot(5, "superseded", "upgrade"))),
 			lines("Ready", accepted, stored1, runs(newRuns))},
 	}.run(t)
@@ -101,6 +103,42 @@ func TestChangeOfMindBeforeTheSwitch(t *testing.T) {
 			lines("Degraded", accepted, pullFails, fails("OCIArtifactPullFailed", "OCIRepository team-a/"+newSource+": "+flux.PullFailed, fluxRetries))},
 		{"the old one is wanted again", now(wants(chart("1.1.0")), func(in *gatewaystatus.Input) { in.Source = in.RunningSource }),
 			lines("Ready", accepted, stored1, runs(oldRuns))},
+	}.run(t)
+}
+
+// TestInterruptedAndReverted: helm-controller died in mid-upgrade, and the old chart is wanted again. What is on record of it
+// proves nothing until Flux has looked.
+func TestInterruptedAndReverted(t *testing.T) {
+	running := flux.Ready("Unknown", "Progressing", flux.RunningUpgrade)
+	append(switched(chart("1.2.0")),
+		step{"the old chart is wanted again", now(wants(chart("1.1.0")), source(flux.ReadySource(flux.OldChart)), release(3, upgrading, flux.Reconciling(flux.RunningUpgrade), running)),
+			lines("Progressing", accepted, stored1, goesOn("Progressing", flux.RunningUpgrade))},
+		step{"helm-controller is back", release(3, upgrading, attemptedOldChart, flux.Reconciling(flux.Prerequisites), running),
+			lines("Progressing", accepted, stored1, goesOn("Progressing", flux.Prerequisites))},
+		step{"a dependency is not ready", release(3, upgrading, attemptedOldChart, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "why")),
+			lines("Degraded", accepted, stored1, fails("DependencyNotReady", "why", fluxRetries))},
+	).run(t)
+}
+
+// TestRangeThatMovesBack: the last attempt was with a chart that is not wanted any more.
+func TestRangeThatMovesBack(t *testing.T) {
+	story{
+		oldRunning(chart("^1")),
+		{"a new version was attempted, and is gone from the registry", now(release(1, oldDeployed, flux.Attempted(1), flux.Reconciling(flux.Prerequisites))),
+			lines("Progressing", accepted, stored1, goesOn("Progressing", flux.Prerequisites))},
+	}.run(t)
+}
+
+// TestAtTheSameContents: an upgrade that was forced fails before there is a revision, and Ready says so until one succeeds.
+func TestAtTheSameContents(t *testing.T) {
+	failedAgain := flux.Parts(flux.Attempted(1), attemptedOldChart, flux.Observed(1), flux.Failures(1), saysFailed, flux.History(flux.OldSnapshot(5, "deployed", "upgrade")))
+	story{
+		oldRunning(chart("1.1.0")),
+		{"it fails", release(1, failedAgain, flux.Reconciling(flux.RunningUpgrade)),
+			lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:02:00"))))},
+		{"Flux looks again", release(1, failedAgain, flux.Reconciling(flux.Prerequisites)),
+			lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, flux.Prerequisites)))},
+		{"it finds all in sync", release(1, oldDeployed), lines("Ready", accepted, stored1, runs(oldRuns))},
 	}.run(t)
 }
 
