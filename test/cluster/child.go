@@ -107,6 +107,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not ready after %s", timeout))
 	defer cancel()
+	var last error
 	for {
 		answer := answers(ctx, c.spec.ReadyURL)
 		select {
@@ -117,10 +118,13 @@ func (c *child) awaitReady(ctx context.Context) error {
 		if answer == nil {
 			return nil
 		}
+		if ctx.Err() == nil || last == nil { // else it may only say that the time is over
+			last = answer
+		}
 		select {
 		case <-c.gone:
 		case <-ctx.Done():
-			return fmt.Errorf("%w (%w)", context.Cause(ctx), answer)
+			return fmt.Errorf("%w (%w)", context.Cause(ctx), last)
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
