@@ -90,6 +90,10 @@ type RevisionStatus struct {
 	Action string `json:"action,omitempty"`
 	// +optional
 	Deployed *metav1.Time `json:"deployed,omitempty"`
+	// Attempt is the HelmRelease's generation that had last been attempted when this revision was first seen: it was made of no
+	// later one. Absent for a revision that ran before the gateway took it over.
+	// +optional
+	Attempt int64 `json:"attempt,omitempty"`
 	// DesiredHash is the hash of the contents that this revision was seen to run successfully; empty when it was not.
 	// +optional
 	DesiredHash string `json:"desiredHash,omitempty"`

@@ -24,11 +24,13 @@ import (
 // +kubebuilder:printcolumn:name="Source",type=string,priority=1,JSONPath=`.status.source.name`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 53",message="metadata.name: a gateway name has at most 53 characters, since Helm allows a release name no more"
-// +kubebuilder:validation:XValidation:rule=`has(self.spec.release) && has(self.spec.release.name) ? self.spec.release.name == (has(oldSelf.spec.release) && has(oldSelf.spec.release.name) ? oldSelf.spec.release.name : self.metadata.name) : !has(oldSelf.spec.release) || !has(oldSelf.spec.release.name) || oldSelf.spec.release.name == self.metadata.name`,message="spec.release.name cannot be changed: a release cannot be moved; create another gateway"
-// +kubebuilder:validation:XValidation:rule=`(has(self.spec.release) && has(self.spec.release.targetNamespace) ? self.spec.release.targetNamespace : "") == (has(oldSelf.spec.release) && has(oldSelf.spec.release.targetNamespace) ? oldSelf.spec.release.targetNamespace : "")`,message="spec.release.targetNamespace cannot be changed: a release cannot be moved; create another gateway"
-// +kubebuilder:validation:XValidation:rule=`(has(self.spec.release) && has(self.spec.release.storageNamespace) ? self.spec.release.storageNamespace : "") == (has(oldSelf.spec.release) && has(oldSelf.spec.release.storageNamespace) ? oldSelf.spec.release.storageNamespace : "")`,message="spec.release.storageNamespace cannot be changed: a release cannot be moved; create another gateway"
-// +kubebuilder:validation:XValidation:rule=`(has(self.spec.cluster) && has(self.spec.cluster.name) ? self.spec.cluster.name : "") == (has(oldSelf.spec.cluster) && has(oldSelf.spec.cluster.name) ? oldSelf.spec.cluster.name : "")`,message="spec.cluster.name cannot be changed: a release cannot be moved; create another gateway"
-// +kubebuilder:validation:XValidation:rule=`has(self.spec.cluster) && has(self.spec.cluster.kubeConfig) ? (has(oldSelf.spec.cluster) && has(oldSelf.spec.cluster.kubeConfig) && self.spec.cluster.kubeConfig == oldSelf.spec.cluster.kubeConfig) : !(has(oldSelf.spec.cluster) && has(oldSelf.spec.cluster.kubeConfig))`,message="spec.cluster.kubeConfig cannot be changed: a release cannot be moved; create another gateway"
+// +kubebuilder:validation:XValidation:rule=`has(self.spec.release) && has(self.spec.release.name) ? self.spec.release.name == (has(oldSelf.spec.release) && has(oldSelf.spec.release.name) ? oldSelf.spec.release.name : self.metadata.name) : !has(oldSelf.spec.release) || !has(oldSelf.spec.release.name) || oldSelf.spec.release.name == self.metadata.name`,message="cannot be changed: a release cannot be moved; create another gateway",fieldPath=".spec.release.name"
+// +kubebuilder:validation:XValidation:rule=`(has(self.spec.release) && has(self.spec.release.targetNamespace) ? self.spec.release.targetNamespace : "") == (has(oldSelf.spec.release) && has(oldSelf.spec.release.targetNamespace) ? oldSelf.spec.release.targetNamespace : "")`,message="cannot be changed: a release cannot be moved; create another gateway",fieldPath=".spec.release.targetNamespace"
+// +kubebuilder:validation:XValidation:rule=`(has(self.spec.release) && has(self.spec.release.storageNamespace) ? self.spec.release.storageNamespace : "") == (has(oldSelf.spec.release) && has(oldSelf.spec.release.storageNamespace) ? oldSelf.spec.release.storageNamespace : "")`,message="cannot be changed: a release cannot be moved; create another gateway",fieldPath=".spec.release.storageNamespace"
+// +kubebuilder:validation:XValidation:rule=`(has(self.spec.cluster) && has(self.spec.cluster.name) ? self.spec.cluster.name : "") == (has(oldSelf.spec.cluster) && has(oldSelf.spec.cluster.name) ? oldSelf.spec.cluster.name : "")`,message="cannot be changed: a release cannot be moved; create another gateway",fieldPath=".spec.cluster.name"
+// +kubebuilder:validation:XValidation:rule=`has(self.spec.cluster) && has(self.spec.cluster.kubeConfig) ? (has(oldSelf.spec.cluster) && has(oldSelf.spec.cluster.kubeConfig) && self.spec.cluster.kubeConfig == oldSelf.spec.cluster.kubeConfig) : !(has(oldSelf.spec.cluster) && has(oldSelf.spec.cluster.kubeConfig))`,message="cannot be changed: a release cannot be moved; create another gateway",fieldPath=".spec.cluster.kubeConfig"
+// +kubebuilder:validation:XValidation:rule=`!self.metadata.name.contains(".") || has(self.spec.release) && has(self.spec.release.name) && size(self.spec.release.name) > 0`,message="the gateway's name has a dot, which a chart's names cannot have; name the release here",fieldPath=".spec.release"
+// +kubebuilder:validation:XValidation:rule=`!has(self.spec.release) || !has(self.spec.release.dependsOn) || self.spec.release.dependsOn.all(d, d.name != self.metadata.name)`,message="names this gateway itself, which would wait for itself",fieldPath=".spec.release.dependsOn"
 type APIGateway struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -53,6 +55,8 @@ type APIGatewayList struct {
 
 // APIGatewaySpec is what an application team writes. Every leaf of infrastructure, controlPlane, storage, exposure and
 // trustedCARef must be mapped by the class, or it is refused. A field is set unless it is absent, null, "", [] or {}.
+// +kubebuilder:validation:XValidation:rule=`!has(self.valuesFrom) || self.valuesFrom.all(v, !has(v.literal) || !v.literal || has(v.targetPath) && size(v.targetPath) > 0)`,message="literal acts only with targetPath",fieldPath=".valuesFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.patches) || self.patches.all(p, size(p.patch) <= 16384)",message="a patch has at most 16384 characters",fieldPath=".patches"
 type APIGatewaySpec struct {
 	// ClassName of the APIGatewayClass. Absent: the default class.
 	// +optional
@@ -117,7 +121,7 @@ type GatewayChart struct {
 }
 
 // DeletionPolicy tells what becomes of the release when its gateway is deleted.
-// +kubebuilder:validation:Enum=Delete;Orphan
+// +kubebuilder:validation:Enum="";Delete;Orphan
 type DeletionPolicy string
 
 // Deletion policies.
@@ -240,15 +244,17 @@ type GatewayRelease struct {
 	// Name of the Helm release. Default: the gateway's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=53
-	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+	// +kubebuilder:validation:Pattern="^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$"
 	Name *string `json:"name,omitempty"`
 	// TargetNamespace of the chart's objects. Default: the gateway's namespace. The class's policy must allow another.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern="^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$"
 	TargetNamespace *string `json:"targetNamespace,omitempty"`
 	// StorageNamespace of Helm's release Secrets. Default: the target namespace.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern="^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$"
 	StorageNamespace *string `json:"storageNamespace,omitempty"`
 	// CreateNamespace creates the target namespace at install. Default false.
 	// +optional
@@ -268,6 +274,7 @@ type GatewayRef struct {
 }
 
 // Cluster that the release goes to. Name and kubeConfig cannot be changed.
+// +kubebuilder:validation:XValidation:rule=`has(self.kubeConfig) || !(has(self.name) && size(self.name) > 0 || has(self.apiVersions) && size(self.apiVersions) > 0 || has(self.exposureMode) && size(self.exposureMode) > 0 || has(self.externalCAIssuerName) && size(self.externalCAIssuerName) > 0)`,message="name, apiVersions, exposureMode and externalCAIssuerName describe a remote cluster; name that in kubeConfig, or remove them"
 type Cluster struct {
 	// Name of the cluster, for messages and exposure.
 	// +optional
@@ -280,6 +287,7 @@ type Cluster struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?(/[A-Z][A-Za-z0-9]*)?$`
 	APIVersions []string `json:"apiVersions,omitempty"`
 	// ExposureMode on the remote cluster.
 	// +optional

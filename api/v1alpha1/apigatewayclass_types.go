@@ -39,6 +39,8 @@ type APIGatewayClassList struct {
 }
 
 // APIGatewayClassSpec is what a platform team writes.
+// +kubebuilder:validation:XValidation:rule=`!has(self.policy) || !has(self.policy.allowPatches) || !self.policy.allowPatches || has(self.release) && has(self.release.serviceAccountName) && size(self.release.serviceAccountName) > 0`,message="allowPatches needs release.serviceAccountName, since a patch can make any object",fieldPath=".policy.allowPatches"
+// +kubebuilder:validation:XValidation:rule=`!has(self.policy) || !has(self.policy.allowPatches) || !self.policy.allowPatches || !has(self.policy.allowServiceAccountOverride) || !self.policy.allowServiceAccountOverride`,message="allowPatches does not go with allowServiceAccountOverride, since a patch can make any object",fieldPath=".policy.allowPatches"
 type APIGatewayClassSpec struct {
 	// ControllerName of the operator that serves this class (its flag --controller-name). Default gateway.sluice.dev/sluice.
 	// +optional
@@ -92,6 +94,7 @@ type ClassChart struct {
 	// Namespace of the OCIRepository. Absent: each gateway's namespace.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern="^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$"
 	Namespace *string `json:"namespace,omitempty"`
 	// Interval at which the registry is asked. Default 10m.
 	// +optional
@@ -107,7 +110,7 @@ type ClassChart struct {
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 	// Provider of the registry's login. Default generic.
 	// +optional
-	// +kubebuilder:validation:Enum=generic;aws;azure;gcp
+	// +kubebuilder:validation:Enum="";generic;aws;azure;gcp
 	Provider *string `json:"provider,omitempty"`
 	// Insecure allows plain HTTP.
 	// +optional
@@ -146,6 +149,7 @@ type ChartVersion struct {
 	// Tag, for charts the version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern="^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$"
 	Tag *string `json:"tag,omitempty"`
 	// Semver range, of which the highest tag is taken.
 	// +optional
@@ -154,6 +158,7 @@ type ChartVersion struct {
 	// Digest of the chart's manifest, sha256:<64 hex digits>.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern="^(sha256:[a-f0-9]{64})?$"
 	Digest *string `json:"digest,omitempty"`
 }
 
@@ -214,6 +219,7 @@ type CapabilityValues struct {
 	// APIVersion is group/version or group/version/Kind.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?(/[A-Z][A-Za-z0-9]*)?$`
 	APIVersion string `json:"apiVersion"`
 	// Present values are merged when it is served.
 	// +optional
@@ -273,7 +279,7 @@ type APIGatewayClassStatus struct {
 	// ObservedGeneration of the class that the conditions speak of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions: Accepted.
+	// Conditions: Accepted; and InUse, on a class that is being deleted while gateways use it.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

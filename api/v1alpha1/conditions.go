@@ -12,7 +12,8 @@ const (
 	ConditionSourceReady = "SourceReady"
 	// ConditionProgrammed is True when the desired state is what is deployed.
 	ConditionProgrammed = "Programmed"
-	// ConditionReady sums up the others by one ordered rule.
+	// ConditionReady is True when the desired state is deployed and Flux's checks of it passed; else its reason and message say
+	// why not, or what goes on.
 	ConditionReady = "Ready"
 	// ConditionReconciling is present, and True, while work towards the desired state goes on (kstatus).
 	ConditionReconciling = "Reconciling"
@@ -22,8 +23,14 @@ const (
 	ConditionRolledBack = "RolledBack"
 	// ConditionDrifted mirrors the HelmRelease's condition of that name.
 	ConditionDrifted = "Drifted"
-	// ConditionTestSuccess mirrors the HelmRelease's condition of that name.
+	// ConditionTestSuccess mirrors the HelmRelease's condition of that name, while it tells of what is desired.
 	ConditionTestSuccess = "TestSuccess"
+)
+
+// Condition types of an APIGatewayClass, beside Accepted.
+const (
+	// ConditionInUse is present, and True, on a class that is being deleted while gateways use it.
+	ConditionInUse = "InUse"
 )
 
 // Reasons of Accepted and Programmed, and of Ready, Stalled and Programmed where they repeat them. Every other reason of
@@ -37,18 +44,22 @@ const (
 	ReasonUnmappedField = "UnmappedField"
 	// ReasonFieldConflict appears when a mapped field and configRef or values set one path differently.
 	ReasonFieldConflict = "FieldConflict"
-	// ReasonNotHonoured appears when a field is set that this version of Sluice declares and does not act on yet.
-	ReasonNotHonoured = "NotHonoured"
 	// ReasonNotAllowed appears when the class's policy forbids what the gateway asks for.
 	ReasonNotAllowed = "NotAllowed"
 	// ReasonClassNotFound appears when the named class does not exist, or none is named and there is not exactly one default.
 	ReasonClassNotFound = "ClassNotFound"
 	// ReasonClassNotAccepted appears when the class itself is faulty.
 	ReasonClassNotAccepted = "ClassNotAccepted"
+	// ReasonOtherController appears when the class has come to be another operator's, which has not taken the gateway over.
+	ReasonOtherController = "OtherController"
 	// ReasonConfigNotFound appears when the ConfigMap of configRef or its key is missing.
 	ReasonConfigNotFound = "ConfigNotFound"
 	// ReasonInvalidConfig appears when the ConfigMap's values.yaml cannot be read as a map of values.
 	ReasonInvalidConfig = "InvalidConfig"
+	// ReasonCapabilityUnknown appears when the class asks for what the cluster serves, and that cannot be told.
+	ReasonCapabilityUnknown = "CapabilityUnknown"
+	// ReasonIssuerRequired appears when gateways are exposed by routes and nobody named the issuer of their certificates.
+	ReasonIssuerRequired = "IssuerRequired"
 	// ReasonConflict appears when the HelmRelease or the Helm release of that name belongs to somebody else.
 	ReasonConflict = "Conflict"
 	// ReasonDeployed appears on Programmed when the desired state is deployed.
@@ -69,6 +80,8 @@ const (
 	ReasonRetriesExceeded = "RetriesExceeded"
 	// ReasonDeleting appears while the gateway waits for its release to be uninstalled.
 	ReasonDeleting = "Deleting"
+	// ReasonGatewaysRemain appears on InUse.
+	ReasonGatewaysRemain = "GatewaysRemain"
 	// ReasonWriteFailed appears when the API server refused an object that Sluice wrote.
 	ReasonWriteFailed = "WriteFailed"
 )
@@ -79,7 +92,7 @@ type Phase string
 
 // Phases of an APIGateway.
 const (
-	// PhasePending: nothing has been handed to Flux, or Flux waits for the chart.
+	// PhasePending: nothing has been handed to Flux, or Flux waits for the chart or for what a first install depends on.
 	PhasePending Phase = "Pending"
 	// PhaseProgressing: Flux works on it.
 	PhaseProgressing Phase = "Progressing"

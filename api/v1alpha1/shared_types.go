@@ -53,7 +53,7 @@ type ReleaseSettings struct {
 	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
 	// CRDs tells what install and upgrade do with the chart's crds folder. Default CreateReplace.
 	// +optional
-	// +kubebuilder:validation:Enum=Skip;Create;CreateReplace
+	// +kubebuilder:validation:Enum="";Skip;Create;CreateReplace
 	CRDs *helmv2.CRDsPolicy `json:"crds,omitempty"`
 	// DriftDetection compares the cluster with the release at each interval. Default: mode enabled.
 	// +optional
@@ -67,7 +67,7 @@ type ReleaseSettings struct {
 type DriftDetection struct {
 	// Mode enabled repairs drift, warn reports it, disabled does not look. Default enabled.
 	// +optional
-	// +kubebuilder:validation:Enum=enabled;warn;disabled
+	// +kubebuilder:validation:Enum="";enabled;warn;disabled
 	Mode *helmv2.DriftDetectionMode `json:"mode,omitempty"`
 	// Ignore lists what is not drift, as in HelmRelease (JSON pointers, with a target).
 	// +optional
@@ -83,7 +83,7 @@ type Test struct {
 }
 
 // RemediationStrategy tells what happens to a failed release.
-// +kubebuilder:validation:Enum=Rollback;Retry;Uninstall
+// +kubebuilder:validation:Enum="";Rollback;Retry;Uninstall
 type RemediationStrategy string
 
 // Strategies of remediation.
@@ -98,6 +98,7 @@ const (
 
 // Remediation tells what happens after a failure. A gateway's overrides its class's leaf by leaf. Defaults apply when the
 // plan is made.
+// +kubebuilder:validation:XValidation:rule=`!has(self.strategy) || self.strategy != "Retry" || !has(self.retries) && (!has(self.backoff) || !has(self.backoff.max) && !has(self.backoff.afterThreshold))`,message="with strategy Retry only backoff.initial and failureThreshold act; remove retries, backoff.max and backoff.afterThreshold"
 type Remediation struct {
 	// Strategy after a failed install or upgrade. Default Rollback.
 	// +optional
@@ -139,7 +140,7 @@ type Backoff struct {
 }
 
 // ExposureMode tells how gateways are exposed.
-// +kubebuilder:validation:Enum=none;auto;gateway-api;route
+// +kubebuilder:validation:Enum="";none;auto;gateway-api;route
 type ExposureMode string
 
 // Exposure modes.

@@ -5,12 +5,16 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap/zapcore"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -20,6 +24,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/controller"
+	"github.com/sluice-gateway/sluice/internal/plan"
 )
 
 // settings are the command line.
@@ -31,10 +36,16 @@ type settings struct {
 }
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "sluice-controller:", err)
-		os.Exit(1)
+	err := run(os.Args[1:])
+	if err == nil {
+		return
 	}
+	if missing, ok := errors.AsType[*controller.IssuerRequiredError](err); ok {
+		fmt.Fprintln(os.Stderr, missing) // just that line: it is what people and their alerts look for
+	} else {
+		fmt.Fprintln(os.Stderr, "sluice-controller:", err)
+	}
+	os.Exit(1)
 }
 
 func run(args []string) error {
@@ -64,11 +75,20 @@ func run(args []string) error {
 // parse reads the command line into the global flag set, where controller-runtime has put --kubeconfig.
 func parse(args []string) (settings, error) {
 	var s settings
-	var namespaces string
+	var namespaces, selector, mode, children string
 	f := flag.CommandLine
 	f.IntVar(&s.Concurrent, "concurrent", 4, "The number of gateways reconciled at the same time.")
 	f.StringVar(&namespaces, "watch-namespaces", "", "The namespaces whose gateways are served, separated by commas. Empty: all.")
+	f.StringVar(&selector, "watch-label-selector", "", "The gateways that are served, by their labels, such as "+v1alpha1.LabelShard+
+		"=shard1. Empty: all. Of operators that share the work each gateway must be served by one.")
 	f.StringVar(&s.ControllerName, "controller-name", v1alpha1.DefaultControllerName, "The controllerName of the classes that are served.")
+	f.StringVar(&s.ClusterName, "cluster-name", v1alpha1.DefaultClusterName, "The name of this cluster, for messages.")
+	f.StringVar(&mode, "exposure-mode", string(v1alpha1.ExposureNone), "How gateways are exposed: none, gateway-api, route, or auto, which is "+
+		"gateway-api if the cluster serves "+v1alpha1.GatewayAPIVersion+" and route if not.")
+	f.StringVar(&s.ExternalCAIssuerName, "external-ca-issuer-name", os.Getenv("EXTERNAL_CA_ISSUER_NAME"),
+		"The issuer of certificates in exposure mode route. Default: the environment variable EXTERNAL_CA_ISSUER_NAME.")
+	f.StringVar(&children, "watch-children", "", "The kinds of a release's objects whose deletion or change by hand Flux is asked to correct at once, "+
+		"separated by commas: group/version/Kind, such as apps/v1/Deployment,v1/Service. Empty: Flux corrects all at its interval.")
 	f.BoolVar(&s.leaderElection, "enable-leader-election", false, "Let one of several replicas work at a time.")
 	f.StringVar(&s.metricsAddr, "metrics-addr", ":8080", "The address of the metrics endpoint; 0 turns it off.")
 	f.StringVar(&s.healthAddr, "health-addr", ":9440", "The address of the health endpoint.")
@@ -77,7 +97,17 @@ func parse(args []string) (settings, error) {
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
-	s.WatchNamespaces = split(namespaces)
+	s.ExposureMode = v1alpha1.ExposureMode(mode)
+	var err error
+	if s.WatchNamespaces, err = parseNamespaces(namespaces); err != nil {
+		return s, err
+	}
+	if s.WatchLabelSelector, err = controller.ParseLabelSelector(selector); err != nil {
+		return s, err
+	}
+	if s.WatchChildren, err = controller.ParseChildKinds(split(children)); err != nil {
+		return s, err
+	}
 	return s, s.check(f.Args())
 }
 
@@ -91,7 +121,28 @@ func (s settings) check(rest []string) error {
 	if s.ControllerName == "" {
 		return fmt.Errorf("--controller-name must not be empty")
 	}
+	if !slices.Contains(plan.ExposureModes, s.ExposureMode) {
+		return fmt.Errorf("--exposure-mode is %q: use none, auto, gateway-api or route", s.ExposureMode)
+	}
+	if s.ClusterName == "" {
+		return errors.New("--cluster-name must not be empty")
+	}
 	return setLogger(s.logLevel, s.logEncoding)
+}
+
+// parseNamespaces reads the value of --watch-namespaces. One that names no namespace, such as a lone comma or blank, does not mean
+// all of them: somebody meant to name some.
+func parseNamespaces(list string) ([]string, error) {
+	namespaces := split(list)
+	if len(namespaces) == 0 && list != "" {
+		return nil, fmt.Errorf("--watch-namespaces is %q, and names no namespace; leave it out to serve all", list)
+	}
+	for _, namespace := range namespaces {
+		if len(validation.IsDNS1123Label(namespace)) > 0 {
+			return nil, fmt.Errorf("--watch-namespaces: %q is not a namespace: lowercase letters, digits and -, at most 63, separated by commas", namespace)
+		}
+	}
+	return namespaces, nil
 }
 
 func split(list string) []string {
@@ -118,12 +169,24 @@ func setLogger(level, encoding string) error {
 	return nil
 }
 
+// The API server tells of a CRD's fields some time after it has called the CRD Established: an operator that is installed
+// together with its CRDs must not fail for that.
+const (
+	preflightPatience = 5 * time.Second
+	preflightPause    = 250 * time.Millisecond
+)
+
 func preflight(config *rest.Config) error {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return err
 	}
-	return controller.Preflight(client.OpenAPIV3())
+	for begin := time.Now(); ; time.Sleep(preflightPause) {
+		err := controller.Preflight(client.OpenAPIV3())
+		if err == nil || time.Since(begin) > preflightPatience {
+			return err
+		}
+	}
 }
 
 func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
@@ -141,8 +204,5 @@ func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return mgr, mgr.AddReadyzCheck("readyz", healthz.Ping)
+	return mgr, mgr.AddHealthzCheck("healthz", healthz.Ping) // controller.Setup says when it is ready
 }

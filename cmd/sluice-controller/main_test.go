@@ -71,6 +71,13 @@ func TestFaultyCommandLine(t *testing.T) {
 		"no controllerName": {"--controller-name=", "--controller-name must not be empty"},
 		"a level":           {"--log-level=loud", `--log-level is "loud": use debug, info or error`},
 		"an encoding":       {"--log-encoding=xml", `--log-encoding is "xml": use json or console`},
+		"a resource":        {"--watch-children=apps/v1/deployments", `--watch-children: "apps/v1/deployments" is neither group/version/Kind nor, of the core group, version/Kind, such as apps/v1/Deployment and v1/Service`},
+		"no version":        {"--watch-children=v1/Service,Deployment", `--watch-children: "Deployment" is neither group/version/Kind nor, of the core group, version/Kind, such as apps/v1/Deployment and v1/Service`},
+		"Secrets":           {"--watch-children=apps/v1/Deployment, v1/Secret", "--watch-children: v1/Secret: Secrets are never watched, leave it out: Flux corrects them at its interval"},
+		"a selector":        {"--watch-label-selector=a in b", `--watch-label-selector: "a in b" is not a label selector, such as sharding.fluxcd.io/key=shard1 and, for what has no such label, !sharding.fluxcd.io/key: unable to parse requirement: found 'b' expected: '('`},
+		"no namespace":      {"--watch-namespaces= , ", `--watch-namespaces is " , ", and names no namespace; leave it out to serve all`},
+		"a blank between":   {"--watch-namespaces=shop bank", `--watch-namespaces: "shop bank" is not a namespace: lowercase letters, digits and -, at most 63, separated by commas`},
+		"a wildcard":        {"--watch-namespaces=shop,*", `--watch-namespaces: "*" is not a namespace: lowercase letters, digits and -, at most 63, separated by commas`},
 		"an argument":       {"start", `unexpected argument "start"`},
 	} {
 		code, stderr := command(t, c.arg)

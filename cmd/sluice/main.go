@@ -13,5 +13,5 @@ import (
 
 func main() {
 	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	os.Exit(cli.Run(os.Args[1:], streams, version.Version))
+	os.Exit(cli.Run(os.Args, streams, version.Version))
 }

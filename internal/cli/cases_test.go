@@ -23,7 +23,13 @@ var outputs = []string{"stdout", "stderr", "exit"}
 // TestCases runs every testdata/*.txt: a sentence, the command line after "$ sluice", files as "-- name --" and their text
 // (stdin is one), and the outputs, all exact.
 func TestCases(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*.txt")
+	runCases(t, "testdata/*.txt", (*testCase).run)
+}
+
+// runCases runs the case files that a pattern matches, and compares or, with -update, writes what comes out.
+func runCases(t *testing.T, pattern string, run func(*testCase, *testing.T)) {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
@@ -35,7 +41,7 @@ func TestCases(t *testing.T) {
 			}
 			c := readCase(t, path)
 			want := c.text()
-			c.run(t)
+			run(c, t)
 			if *update {
 				write(t, path, c.text())
 			} else if got := c.text(); got != want {
@@ -80,14 +86,14 @@ func (c *testCase) text() string {
 
 func (c *testCase) args(t *testing.T) []string {
 	t.Helper()
-	_, line, found := strings.Cut(c.head, "$ sluice ")
+	_, line, found := strings.Cut(c.head, "$ sluice")
 	if !found {
 		t.Fatal("the case has no line that begins with: $ sluice")
 	}
 	return strings.Fields(line)
 }
 
-// run executes the command line in a folder that holds the case's files, and replaces its outputs.
+// run executes the command line in a folder that holds the case's files.
 func (c *testCase) run(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -101,6 +107,12 @@ func (c *testCase) run(t *testing.T) {
 			write(t, s.name, s.text)
 		}
 	}
+	c.execute(t, in)
+}
+
+// execute runs the command line in the present folder, and replaces the case's outputs.
+func (c *testCase) execute(t *testing.T, in string) {
+	t.Helper()
 	code, stdout, stderr := sluice(in, c.args(t)...)
 	c.sections = slices.DeleteFunc(c.sections, func(s section) bool { return slices.Contains(outputs, s.name) })
 	c.sections = append(c.sections, section{"stdout", stdout}, section{"stderr", stderr}, section{"exit", fmt.Sprintln(code)})
@@ -110,7 +122,7 @@ func (c *testCase) run(t *testing.T) {
 func sluice(in string, args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
 	streams := cli.Streams{In: strings.NewReader(in), Out: &out, Err: &errs}
-	code = cli.Run(args, streams, "v1.2.3")
+	code = cli.Run(append([]string{"sluice"}, args...), streams, "v1.2.3")
 	return code, out.String(), errs.String()
 }
 

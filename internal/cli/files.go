@@ -9,31 +9,36 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
+
+	"github.com/spf13/pflag"
 
 	"github.com/sluice-gateway/sluice/internal/render"
 )
 
 const stdin = "-"
 
-// extensions of the files that are read of a directory. A file that is named itself is read whatever its name.
-var extensions = []string{".yaml", ".yml", ".json"}
+// inputs are what -f and -k name.
+type inputs struct {
+	paths   []string
+	folders []string
+}
 
-// readSet reads everything that -f names, each file once. Every file that cannot be read is an error of its own.
-func readSet(streams Streams, paths []string) (*render.Set, error) {
-	if len(paths) == 0 {
-		return nil, errors.New("render: -f is missing: name a file, a directory, or - for stdin")
+func (i *inputs) add(f *pflag.FlagSet) {
+	f.VarP((*givenList)(&i.paths), "filename", "f", "file, directory or quoted glob to read, - for stdin; may be repeated")
+	f.VarP((*givenList)(&i.folders), "kustomize", "k", "folder of a kustomization to build and read; may be repeated")
+}
+
+// readSet reads everything that the flags name, each file once. Every file that cannot be read is an error of its own.
+func readSet(streams Streams, in inputs) (*render.Set, error) {
+	if len(in.paths)+len(in.folders) == 0 {
+		return nil, errors.New("render: -f is missing: name a file, a directory, or - for stdin; or name a kustomization's folder with -k")
 	}
-	files, failed := expand(paths)
 	set := &render.Set{}
-	for _, file := range files {
-		data, err := readFile(streams.In, file)
-		if err != nil {
+	failed := addFiles(set, streams.In, in.paths)
+	for _, folder := range in.folders {
+		if err := addKustomization(set, folder); err != nil {
 			failed = append(failed, err)
-			continue
 		}
-		set.Add(displayName(file), data)
 	}
 	for _, err := range failed {
 		fmt.Fprintln(streams.Err, fileError(err))
@@ -44,51 +49,18 @@ func readSet(streams Streams, paths []string) (*render.Set, error) {
 	return set, nil
 }
 
-// expand replaces directories by their files and leaves out what was named before.
-func expand(paths []string) (files []string, failed []error) {
-	seen := map[string]bool{}
-	for _, path := range paths {
-		found, err := walk(path)
+// addFiles reads the files that the paths stand for into the set.
+func addFiles(set *render.Set, in io.Reader, paths []string) (failed []error) {
+	files, failed := expand(paths)
+	for _, file := range files {
+		data, err := readFile(in, file)
 		if err != nil {
 			failed = append(failed, err)
+			continue
 		}
-		for _, file := range found {
-			if !seen[file] {
-				seen[file] = true
-				files = append(files, file)
-			}
-		}
+		set.Add(displayName(file), data)
 	}
-	return files, failed
-}
-
-// walk lists a directory's files in lexical order; a file is its own list. The files of git itself are no input.
-func walk(path string) ([]string, error) {
-	if path == stdin {
-		return []string{stdin}, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	path = filepath.Clean(path)
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	var files []string
-	// With the separator a link to a directory is read as the directory.
-	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == ".git":
-			return filepath.SkipDir
-		case !entry.IsDir() && slices.Contains(extensions, filepath.Ext(file)):
-			files = append(files, file)
-		}
-		return nil
-	})
-	return files, err
+	return failed
 }
 
 func readFile(in io.Reader, file string) ([]byte, error) {

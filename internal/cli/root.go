@@ -6,9 +6,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -23,33 +27,97 @@ type Streams struct {
 // errReported ends a command that has said on stderr what is wrong.
 var errReported = errors.New("reported")
 
-// Run executes the command line (without the program's name) and returns the exit code: 0, or 1 after any error.
+// Names of the program. kubectl finds its plugins, and what completes their command lines, by the name of the file.
+const (
+	programName   = "sluice"
+	pluginName    = "kubectl-sluice"
+	pluginDisplay = "kubectl sluice"
+	completerName = "kubectl_complete-sluice"
+)
+
+// Run executes the command line, of which args[0] is the program's file, and returns the exit code: 0, or 1 after any error.
 func Run(args []string, streams Streams, version string) int {
-	root := newRoot(streams, version)
-	root.SetArgs(args)
-	err := root.Execute()
+	name := filepath.Base(args[0])
+	args = args[1:]
+	if name == completerName {
+		name, args = pluginName, append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	err := execute(name, args, streams, version)
 	if err == nil {
 		return 0
 	}
 	if !errors.Is(err, errReported) {
 		fmt.Fprintln(streams.Err, "sluice: "+err.Error())
 	}
-	return 1
+	return exitCode(err)
 }
 
-func newRoot(streams Streams, version string) *cobra.Command {
+// execute runs the command that the arguments name; without any, as a KRM function, what is piped in.
+func execute(name string, args []string, streams Streams, version string) error {
+	if len(args) == 0 {
+		in, err := pipedInput(streams.In)
+		if err != nil {
+			return err
+		}
+		if len(in) > 0 {
+			return runFunction(streams, in)
+		}
+	}
+	root := newRoot(streams, name, version)
+	root.SetArgs(args)
+	return root.ExecuteContext(context.Background())
+}
+
+// Commands are all commands that people may see, each after the one above it: for the reference that is generated of them.
+func Commands() []*cobra.Command {
+	root := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, programName, "dev")
+	root.InitDefaultCompletionCmd()
+	return visible(root)
+}
+
+func visible(c *cobra.Command) []*cobra.Command {
+	c.InitDefaultHelpFlag()
+	all := []*cobra.Command{c}
+	for _, child := range c.Commands() {
+		if child.IsAvailableCommand() {
+			all = append(all, visible(child)...)
+		}
+	}
+	return all
+}
+
+func newRoot(streams Streams, name, version string) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "sluice",
+		Use:   programName,
 		Short: "API gateways on Flux",
 		Long: "Sluice turns APIGateways, which teams commit, into the OCIRepositories and HelmReleases that Flux installs.\n" +
-			"This command does so offline, for those who commit the Flux objects themselves.",
-		Example:       "  sluice render -f examples/quickstart",
+			"render does so offline, for those who commit the Flux objects themselves; lint and diff judge a change before it is\n" +
+			"committed. The other commands talk to a cluster.",
+		Example:       "  sluice render -f examples/quickstart\n  sluice lint -f examples/quickstart\n  sluice get -A\n  sluice tree web -n apis",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+	}
+	display := programName
+	if name == pluginName {
+		display = pluginDisplay
+		root.Use, root.Annotations = pluginName, map[string]string{cobra.CommandDisplayNameAnnotation: display}
 	}
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.AddCommand(newRender(streams), newVersion(streams, version))
+	root.AddCommand(newRender(streams), newLint(streams, version), newDiff(streams), newMigrate(streams), newVersion(streams, version), newGet(streams),
+		newTree(streams, display), newReconcile(streams, display), newSuspend(streams, display), newResume(streams, display))
+	callBy(display, root)
 	return root
+}
+
+// ownName is the program's name where it begins a command line.
+var ownName = regexp.MustCompile(`(?m)(^ *|\| )` + programName + ` `)
+
+// callBy has the examples of all commands call the program by the name that people used.
+func callBy(display string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.Example = ownName.ReplaceAllString(c.Example, "${1}"+display+" ")
+		callBy(display, c.Commands()...)
+	}
 }

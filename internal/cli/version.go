@@ -7,17 +7,29 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-gateway/sluice/internal/version"
 )
 
-func newVersion(streams Streams, version string) *cobra.Command {
+const versionLong = `Print the version of this command, and on a second line, where the build noted it, the commit that it was built from.`
+
+func newVersion(streams Streams, number string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this command",
+		Long:    versionLong,
 		Example: "  sluice version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(streams.Out, version)
+			_, err := fmt.Fprint(streams.Out, versionText(number, version.Commit()))
 			return err
 		},
 	}
+}
+
+func versionText(number, commit string) string {
+	if commit == "" {
+		return number + "\n"
+	}
+	return number + "\ncommit " + commit + "\n"
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -53,11 +54,11 @@ func (r *gatewayReconciler) applySource(ctx context.Context, s *state) error {
 		return nil
 	case s.wanted == nil:
 		if err := r.Create(ctx, next); err != nil {
-			return err
+			return about(next, err)
 		}
 	default:
 		if err := r.Update(ctx, next); err != nil {
-			return outdatedIfGone(err)
+			return about(next, outdatedIfGone(err))
 		}
 	}
 	s.wanted = next
@@ -70,14 +71,14 @@ func (r *gatewayReconciler) applySource(ctx context.Context, s *state) error {
 func nextSource(live, desired *sourcev1.OCIRepository, controllerName string) *sourcev1.OCIRepository {
 	if live == nil {
 		next := desired.DeepCopy()
-		next.Annotations = map[string]string{v1alpha1.AnnotationMadeBy: controllerName}
+		next.Annotations = map[string]string{v1alpha1.AnnotationMadeBy: maker(controllerName, desired)}
 		return next
 	}
 	if live.DeletionTimestamp != nil || !madeBy(live, controllerName) {
 		return nil
 	}
 	next := live.DeepCopy()
-	next.Labels = with(next.Labels, desired.Labels)
+	next.Labels = relabelled(next.Labels, desired.Labels)
 	next.Spec = *desired.Spec.DeepCopy()
 	if sameSource(live, next) && maps.Equal(live.Labels, next.Labels) {
 		return nil
@@ -85,8 +86,26 @@ func nextSource(live, desired *sourcev1.OCIRepository, controllerName string) *s
 	return next
 }
 
+// maker is the mark on a source that the operator made: its controller name and, where the source is of a shard, that.
+func maker(controllerName string, source *sourcev1.OCIRepository) string {
+	if shard := source.Labels[v1alpha1.LabelShard]; shard != "" {
+		return controllerName + "," + shard
+	}
+	return controllerName
+}
+
 func madeBy(source *sourcev1.OCIRepository, controllerName string) bool {
-	return source.Annotations[v1alpha1.AnnotationMadeBy] == controllerName
+	name, _, _ := strings.Cut(source.Annotations[v1alpha1.AnnotationMadeBy], ",")
+	return name == controllerName
+}
+
+// relabelled are the labels with ours as they must be; foreign ones stay. The shard is ours: without one there is none.
+func relabelled(live, ours map[string]string) map[string]string {
+	next := with(live, ours)
+	if _, sharded := ours[v1alpha1.LabelShard]; !sharded {
+		delete(next, v1alpha1.LabelShard)
+	}
+	return next
 }
 
 func sameSource(a, b *sourcev1.OCIRepository) bool {
@@ -95,11 +114,13 @@ func sameSource(a, b *sourcev1.OCIRepository) bool {
 
 func (r *gatewayReconciler) applyRelease(ctx context.Context, s *state) error {
 	if s.release == nil {
-		s.release = newRelease(s.gateway, s.desired.Release)
+		s.release = newRelease(s)
 		if err := r.Create(ctx, s.release); err != nil {
+			err = about(s.release, err)
 			s.release = nil
 			return err
 		}
+		r.written.know(s.release)
 		return nil
 	}
 	next := nextRelease(s)
@@ -115,11 +136,22 @@ func (r *gatewayReconciler) applyRelease(ctx context.Context, s *state) error {
 // updateRelease writes by update, neither patch nor apply: values carry nulls, which a merge patch cannot, and keys that
 // somebody added by hand must go, which server-side apply would leave.
 func (r *gatewayReconciler) updateRelease(ctx context.Context, s *state, next *helmv2.HelmRelease) error {
+	r.written.try(s.release)
 	if err := r.Update(ctx, next); err != nil {
-		return outdatedIfGone(err)
+		return about(next, outdatedIfGone(err))
 	}
+	r.written.know(next)
 	s.release = next
 	return nil
+}
+
+// about says which object the API server's answer is about: its own words often name another.
+func about(o client.Object, err error) error {
+	kind := helmv2.HelmReleaseKind
+	if _, ok := o.(*sourcev1.OCIRepository); ok {
+		kind = sourcev1.OCIRepositoryKind
+	}
+	return fmt.Errorf("%s %s: %w", kind, client.ObjectKeyFromObject(o), err)
 }
 
 // outdatedIfGone: what was to be updated has been deleted meanwhile. The cache will tell.

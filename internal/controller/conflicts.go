@@ -23,10 +23,19 @@ import (
 
 // judge refuses what the plan alone cannot see to be wrong: that an object or the Helm release is somebody else's.
 func (r *gatewayReconciler) judge(s *state) {
+	awaitEnd(s)
+	adopt(s)
 	switch {
 	case s.fault != nil:
 	case s.foreign != nil:
 		s.refuse(v1alpha1.ReasonConflict, "metadata.name", foreignRelease(s.foreign))
+	case s.taken != nil && s.taken.DeletionTimestamp != nil:
+		s.wait = fmt.Sprintf("Helm release %s still belongs to HelmRelease %s, which is being deleted; this gateway goes on once that is gone",
+			s.desired.Release.Spec.ReleaseName, client.ObjectKeyFromObject(s.taken))
+	case s.taken != nil:
+		s.refuse(v1alpha1.ReasonConflict, "spec.release.name", fmt.Sprintf(
+			"Helm release %s belongs to HelmRelease %s already (%s): make this gateway with another release name",
+			s.desired.Release.Spec.ReleaseName, client.ObjectKeyFromObject(s.taken), whose(s.taken)))
 	case !r.watches(s.desired.Source.Namespace):
 		s.refuse(v1alpha1.ReasonNotAllowed, "APIGatewayClass/"+s.plan.ClassName+" spec.chart.namespace", fmt.Sprintf(
 			"the operator does not watch namespace %[1]s: add %[1]s to its flag --watch-namespaces", s.desired.Source.Namespace))
@@ -35,10 +44,29 @@ func (r *gatewayReconciler) judge(s *state) {
 			"OCIRepository %s was not made by this operator and has another spec: delete or rename it",
 			client.ObjectKeyFromObject(s.wanted)))
 	default:
-		if winner, lost := lostTo(claimOf(s.gateway, s.release), s.rivals); lost {
-			s.refuse(v1alpha1.ReasonConflict, "spec.release.name", fmt.Sprintf(
-				"%s belongs to APIGateway %s already: make this gateway with another release name", winner.meets, winner.gateway))
-		}
+		judgeRivals(s)
+	}
+}
+
+// judgeRivals refuses a gateway whose Helm release another one has, and has it wait for one that is on its way out.
+func judgeRivals(s *state) {
+	winner, lost := lostTo(claimOf(s.gateway, s.release), s.rivals)
+	switch {
+	case !lost:
+	case winner.deleting:
+		s.wait = fmt.Sprintf("%s still belongs to APIGateway %s, which is being deleted; this gateway goes on once that is gone",
+			winner.meets, winner.gateway)
+	default:
+		s.refuse(v1alpha1.ReasonConflict, "spec.release.name", fmt.Sprintf(
+			"%s belongs to APIGateway %s already: make this gateway with another release name", winner.meets, winner.gateway))
+	}
+}
+
+// awaitEnd: what is being deleted is nobody's any more, as when a gateway was made again while Flux still uninstalls for the
+// one before. Taken for the gateway's own it is not written over, and the status says what is waited for.
+func awaitEnd(s *state) {
+	if s.fault == nil && s.foreign != nil && s.foreign.DeletionTimestamp != nil {
+		s.release, s.foreign = s.foreign, nil
 	}
 }
 
@@ -56,7 +84,8 @@ const (
 func foreignRelease(hr *helmv2.HelmRelease) string {
 	name := client.ObjectKeyFromObject(hr)
 	return fmt.Sprintf("HelmRelease %s exists and is not this gateway's (%s): give the gateway another name, or delete the HelmRelease"+
-		" (suspended, it goes without uninstalling its release)", name, whose(hr))
+		" (suspended, it goes without uninstalling its release), or take it over with the annotation %s: \"true\", if the class allows that",
+		name, whose(hr), v1alpha1.AnnotationAdopt)
 }
 
 func whose(hr *helmv2.HelmRelease) string {
@@ -78,6 +107,8 @@ type claim struct {
 	created time.Time
 	// exists: its HelmRelease is there. deployed: that has a history.
 	exists, deployed bool
+	// deleting: the gateway is on its way out, and keeps the release until Flux has uninstalled it.
+	deleting bool
 	// meets is where a rival's release meets ours.
 	meets claims.Key
 }
@@ -86,6 +117,7 @@ func claimOf(gateway *v1alpha1.APIGateway, release *helmv2.HelmRelease) claim {
 	return claim{
 		gateway:  client.ObjectKeyFromObject(gateway),
 		created:  gateway.CreationTimestamp.Time,
+		deleting: gateway.DeletionTimestamp != nil,
 		exists:   release != nil,
 		deployed: release != nil && len(release.Status.History) > 0,
 	}
@@ -118,7 +150,8 @@ func compareBool(a, b bool) int {
 }
 
 // readRivals finds the gateways that claim the same Helm release. One that was refused for another reason, and has no
-// HelmRelease, claims nothing.
+// HelmRelease, claims nothing. Before the first claim is made the API server is asked for the others': another operator, or
+// another worker, may just have made it.
 func (r *gatewayReconciler) readRivals(ctx context.Context, s *state) error {
 	rivals, err := sameReleaseAs(ctx, r.Client, s.gateway)
 	if err != nil {
@@ -127,6 +160,9 @@ func (r *gatewayReconciler) readRivals(ctx context.Context, s *state) error {
 	for i := range rivals {
 		rival := &rivals[i]
 		release, err := getRelease(ctx, r.Client, client.ObjectKeyFromObject(rival))
+		if err == nil && release == nil && s.release == nil {
+			release, err = getRelease(ctx, r.live, client.ObjectKeyFromObject(rival))
+		}
 		if err != nil {
 			return err
 		}
@@ -184,10 +220,11 @@ func placesOf(gateway *v1alpha1.APIGateway) *plan.Plan {
 		release = &v1alpha1.GatewayRelease{}
 	}
 	target := orDefault(release.TargetNamespace, gateway.Namespace)
-	return &plan.Plan{Release: plan.Release{
+	return &plan.Plan{Gateway: client.ObjectKeyFromObject(gateway), Release: plan.Release{
 		Name:             orDefault(release.Name, gateway.Name),
 		TargetNamespace:  target,
 		StorageNamespace: orDefault(release.StorageNamespace, target),
+		Cluster:          plan.ClusterOf(gateway),
 	}}
 }
 

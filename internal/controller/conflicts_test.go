@@ -11,9 +11,12 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/claims"
+	"github.com/sluice-gateway/sluice/internal/fluxobjects"
 	"github.com/sluice-gateway/sluice/internal/plan"
 )
 
@@ -48,6 +51,34 @@ func TestLostTo(t *testing.T) {
 	}
 	if _, lost := lostTo(named("a", claim{}), nil); lost {
 		t.Error("lost to nobody")
+	}
+}
+
+// Two gateways that are made at once, of which two operators serve one each: the later sees the HelmRelease of the earlier, also
+// while its cache does not have that yet.
+func TestARivalsReleaseThatTheCacheLacksCounts(t *testing.T) {
+	scheme, err := NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, rival, name := gateway(), gateway(), "web"
+	mine.Name, mine.UID = "a", "a"
+	rival.Name, rival.UID = "b", "b"
+	mine.Spec.Release = &v1alpha1.GatewayRelease{Name: &name}
+	rival.Spec.Release = mine.Spec.Release
+	made := newRelease(&state{gateway: rival, desired: fluxobjects.Objects{Release: wantedRelease("old", "{}")}})
+	made.Name = rival.Name
+	build := func(objects ...client.Object) client.Client {
+		return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.APIGateway{}, byHelmRelease,
+			func(o client.Object) []string { return releaseKeys(o.(*v1alpha1.APIGateway)) }).Build()
+	}
+	r := &gatewayReconciler{Client: build(mine, rival), live: build(made)}
+	s := &state{gateway: mine}
+	if err := r.readRivals(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if winner, lost := lostTo(claimOf(mine, nil), s.rivals); !lost || winner.gateway.Name != "b" {
+		t.Errorf("lost %v to %v", lost, winner)
 	}
 }
 
@@ -90,6 +121,10 @@ func TestJudge(t *testing.T) {
 			"Conflict metadata.name: HelmRelease apis/web exists and is not this gateway's (it has no owner)"},
 		"a HelmRelease of an earlier gateway": {func(s *state) { s.foreign = by(v1alpha1.AnnotationOwnerUID, "old") },
 			"Conflict metadata.name: HelmRelease apis/web exists and is not this gateway's (it was made for a gateway with UID old)"},
+		"a HelmRelease of an earlier gateway that is being deleted": {func(s *state) {
+			s.release, s.foreign = nil, by(v1alpha1.AnnotationOwnerUID, "old")
+			s.foreign.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		}, ""},
 		"a source of somebody else's": {func(s *state) { s.wanted.Spec.URL = "oci://elsewhere" },
 			"Conflict OCIRepository apis/old was not made by this operator and has another spec"},
 		"a source where we do not look": {func(s *state) { s.desired.Source.Namespace = "charts" },
@@ -109,6 +144,9 @@ func TestJudge(t *testing.T) {
 		}
 		if (c.want == "") != (got == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", what, got, c.want)
+		}
+		if s.fault == nil && (s.foreign != nil || s.release == nil) {
+			t.Errorf("%s: it is not waited for", what)
 		}
 		if s.fault != nil && (s.plan != nil || s.desired.Release != nil) {
 			t.Errorf("%s: the plan was kept", what)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxstatus"
 )
 
 // parting is what happens to the HelmRelease of a deleted gateway.
@@ -84,7 +85,8 @@ func (r *gatewayReconciler) letGo(ctx context.Context, s *state) error {
 }
 
 // part decides. Flux skips the uninstall of a suspended HelmRelease and of one whose ServiceAccount is gone: the latter,
-// and a suspension that somebody else made, are for people to end. Under Orphan just that skip is used.
+// and a suspension that somebody else made, are for people to end. Under Orphan just that skip is used. A first install is
+// waited for.
 func part(gateway *v1alpha1.APIGateway, hr *helmv2.HelmRelease, accountMissing bool) parting {
 	switch {
 	case hr.DeletionTimestamp != nil:
@@ -98,12 +100,27 @@ func part(gateway *v1alpha1.APIGateway, hr *helmv2.HelmRelease, accountMissing b
 		return parting{hold: fmt.Sprintf("ServiceAccount %[1]s/%[2]s, which Flux acts as, does not exist, and Flux does not"+
 			" uninstall without it: run \"kubectl create serviceaccount %[2]s -n %[1]s\" and give it its rights again",
 			hr.Namespace, hr.Spec.ServiceAccountName)}
-	case hr.Spec.Suspend:
-		resumed := hr.DeepCopy()
-		suspend(resumed, nil)
-		return parting{update: resumed, remove: true}
 	}
-	return parting{remove: true}
+	p := parting{remove: true}
+	if hr.Spec.Suspend {
+		p.update = hr.DeepCopy()
+		suspend(p.update, nil)
+	}
+	if firstInstallRuns(hr) {
+		p.remove, p.hold = false, fmt.Sprintf("HelmRelease %s/%s is being installed for the first time, and is deleted once that is over:"+
+			" Flux uninstalls only what it has on record", hr.Namespace, hr.Name)
+	}
+	return p
+}
+
+// firstInstallRuns: helm-controller puts a release on record when its install is over. Were it killed in mid-install, and the
+// HelmRelease deleted, it would find nothing on record, and leave what Helm has made so far.
+func firstInstallRuns(hr *helmv2.HelmRelease) bool {
+	if len(hr.Status.History) > 0 {
+		return false
+	}
+	activity := fluxstatus.Observe(fluxstatus.Input{Release: hr}).Activity
+	return activity == fluxstatus.Preparing || activity == fluxstatus.Acting
 }
 
 // orphaned is the HelmRelease as it must be for Flux to leave the release running; nil if it is so already.

@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/fluxobjects"
 )
 
 func TestPart(t *testing.T) {
@@ -22,6 +25,16 @@ func TestPart(t *testing.T) {
 		g.Spec.DeletionPolicy = &policy
 	}
 	going := func(_ *v1alpha1.APIGateway, hr *helmv2.HelmRelease) { hr.DeletionTimestamp = &metav1.Time{} }
+	reports := func(reason, message string, history ...*helmv2.Snapshot) func(*v1alpha1.APIGateway, *helmv2.HelmRelease) {
+		return func(_ *v1alpha1.APIGateway, hr *helmv2.HelmRelease) {
+			hr.Status.History = history
+			for kind, status := range map[string]metav1.ConditionStatus{meta.ReconcilingCondition: metav1.ConditionTrue, meta.ReadyCondition: metav1.ConditionUnknown} {
+				apimeta.SetStatusCondition(&hr.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
+			}
+		}
+	}
+	const installs = "Running 'install' action with timeout of 5m0s"
+	installing := reports(meta.ProgressingReason, installs)
 	type change = func(*v1alpha1.APIGateway, *helmv2.HelmRelease)
 	for what, c := range map[string]struct {
 		changes        []change
@@ -33,6 +46,13 @@ func TestPart(t *testing.T) {
 		"suspended by people":               {[]change{byPeople}, false, "hold: flux resume helmrelease web -n apis"},
 		"its account is gone":               {nil, true, "hold: kubectl create serviceaccount deployer -n apis"},
 		"suspended by us, its account gone": {[]change{byUs}, true, "hold: kubectl create serviceaccount deployer -n apis"},
+		"installing for the first time":     {[]change{installing}, false, "hold: is deleted once that is over"},
+		"about to":                          {[]change{reports(meta.ProgressingReason, "Fulfilling prerequisites")}, false, "hold: is deleted once that is over"},
+		"installing again":                  {[]change{reports(meta.ProgressingReason, installs, &helmv2.Snapshot{Version: 1})}, false, "remove"},
+		"between two installs":              {[]change{reports(meta.ProgressingWithRetryReason, "retrying after 1m0s")}, false, "remove"},
+		"installing, its account gone":      {[]change{installing}, true, "hold: kubectl create serviceaccount deployer -n apis"},
+		"installing, orphan":                {[]change{installing, orphan}, false, "suspend, remove"},
+		"installing, suspended by us":       {[]change{installing, byUs}, false, "resume, hold: is deleted once that is over"},
 		"going already":                     {[]change{going, byPeople}, true, ""},
 		"orphan, running":                   {[]change{orphan}, false, "suspend, remove"},
 		"orphan, suspended by people":       {[]change{orphan, byPeople}, false, "remove"},
@@ -40,7 +60,7 @@ func TestPart(t *testing.T) {
 		"orphan, going already":             {[]change{orphan, going}, false, ""},
 	} {
 		g := gateway()
-		hr := newRelease(g, wantedRelease("old", "{}"))
+		hr := newRelease(&state{gateway: g, desired: fluxobjects.Objects{Release: wantedRelease("old", "{}")}})
 		hr.Spec.ServiceAccountName = "deployer"
 		for _, change := range c.changes {
 			change(g, hr)
@@ -53,8 +73,8 @@ func TestPart(t *testing.T) {
 }
 
 func matches(p parting, want string) bool {
-	if hold, ok := strings.CutPrefix(want, "hold: "); ok {
-		return p.update == nil && !p.remove && strings.Contains(p.hold, hold)
+	if before, hold, ok := strings.Cut(want, "hold: "); ok {
+		return (p.update != nil && !p.update.Spec.Suspend) == (before == "resume, ") && !p.remove && strings.Contains(p.hold, hold)
 	}
 	var steps []string
 	if p.update != nil {

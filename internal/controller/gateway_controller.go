@@ -11,6 +11,8 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,23 +38,31 @@ type gatewayReconciler struct {
 	live          client.Reader // reads from the API server
 	configs       *configs
 	demand        *demand
+	environment   *environment
+	children      *children
+	written       *written
 	events        events.EventRecorder
 	now           func() time.Time
 
 	controllerName  string
 	watchNamespaces []string
+	selector        labels.Selector
 }
 
 // Reconcile gathers what there is, judges it, writes what differs, asks of Flux what is due, and reports.
 func (r *gatewayReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	gateway := &v1alpha1.APIGateway{}
 	if err := r.Get(ctx, req.NamespacedName, gateway); err != nil {
-		r.demand.forget(req.NamespacedName)
+		r.forget(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !serves(r.selector, gateway) {
+		r.forget(req.NamespacedName)
+		return ctrl.Result{}, nil
 	}
 	s, err := r.gather(ctx, gateway)
 	if errors.Is(err, plan.ErrOtherController) {
-		r.demand.forget(req.NamespacedName)
+		r.forget(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
@@ -61,13 +71,20 @@ func (r *gatewayReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return r.report(ctx, s, r.act(ctx, s))
 }
 
+// forget drops what is remembered of a gateway that is gone, or not ours.
+func (r *gatewayReconciler) forget(gateway types.NamespacedName) {
+	r.demand.forget(gateway)
+	r.children.forget(gateway)
+	r.written.forget(gateway)
+}
+
 // act writes the objects.
 func (r *gatewayReconciler) act(ctx context.Context, s *state) error {
 	if s.gateway.DeletionTimestamp != nil {
 		return r.tearDown(ctx, s)
 	}
 	r.judge(s)
-	if s.fault != nil {
+	if s.fault != nil || s.wait != "" {
 		return nil // the last accepted objects stay as they are
 	}
 	return r.apply(ctx, s)
@@ -79,7 +96,7 @@ func (r *gatewayReconciler) report(ctx context.Context, s *state, err error) (ct
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
 	}
 	if s.gone {
-		r.demand.forget(client.ObjectKeyFromObject(s.gateway))
+		r.forget(client.ObjectKeyFromObject(s.gateway))
 		return ctrl.Result{}, err
 	}
 	status := r.computeStatus(s, refusal(err))
@@ -107,7 +124,7 @@ func (r *gatewayReconciler) writeStatus(ctx context.Context, s *state, status v1
 		return err
 	}
 	s.gateway = gateway
-	r.announce(gateway, before, status)
+	r.announce(ctx, gateway, before, status)
 	return nil
 }
 
@@ -118,7 +135,7 @@ func (s *state) lookAgain() time.Duration {
 	case s.wanted != nil && s.wanted.DeletionTimestamp != nil:
 		return whileSourceGoes
 	}
-	return 0
+	return s.handsOver
 }
 
 // sooner is the earlier of two times to look again, of which zero means never.

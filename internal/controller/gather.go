@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -26,6 +28,8 @@ import (
 // state is all that is known of one gateway in one reconcile. Reading fills it; each write replaces what it wrote.
 type state struct {
 	gateway *v1alpha1.APIGateway
+	// operator is the controller name that this operator goes by.
+	operator string
 	// plan, or fault: why there is none. Both may be nil while the gateway is being deleted.
 	plan  *plan.Plan
 	fault *plan.Error
@@ -35,18 +39,21 @@ type state struct {
 	release, foreign *helmv2.HelmRelease
 	// wanted is the source that the plan asks for, present the one that the release refers to; nil where it does not exist.
 	wanted, present *sourcev1.OCIRepository
-	// rivals are the other gateways that claim the same Helm release.
+	// rivals are the other gateways that claim the same Helm release; taken is a HelmRelease of somebody else that has it.
 	rivals []claim
-	// hold says why a deleted gateway waits.
-	hold string
+	taken  *helmv2.HelmRelease
+	// handsOver is for how long the release still has to stay in its shard.
+	handsOver time.Duration
+	// wait says what an accepted gateway waits for before anything is written, hold why a deleted one stays.
+	wait, hold string
 	// gone: the gateway has been let go.
 	gone bool
 }
 
 // gather reads everything that the gateway's reconcile depends on. The error is plan.ErrOtherController, or the reader's.
 func (r *gatewayReconciler) gather(ctx context.Context, gateway *v1alpha1.APIGateway) (*state, error) {
-	s := &state{gateway: gateway}
-	if err := r.makePlan(ctx, s); err != nil {
+	s := &state{gateway: gateway, operator: r.controllerName}
+	if err := r.makePlanOrStay(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := r.readRelease(ctx, s); err != nil {
@@ -54,6 +61,12 @@ func (r *gatewayReconciler) gather(ctx context.Context, gateway *v1alpha1.APIGat
 	}
 	if err := r.readSources(ctx, s); err != nil {
 		return nil, err
+	}
+	if err := r.readForeignClaim(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.release != nil && s.plan != nil {
+		s.handsOver = handsOver(s.release, s.desired.Release, r.now())
 	}
 	return s, r.readRivals(ctx, s)
 }
@@ -87,6 +100,7 @@ func (r *gatewayReconciler) planFrom(ctx context.Context, s *state, reader clien
 		Classes:        classes.Items,
 		Config:         config,
 		ControllerName: r.controllerName,
+		Environment:    r.environment.current(),
 	})
 	if err != nil {
 		return err
@@ -97,14 +111,21 @@ func (r *gatewayReconciler) planFrom(ctx context.Context, s *state, reader clien
 
 func (r *gatewayReconciler) readConfig(ctx context.Context, gateway *v1alpha1.APIGateway) (*corev1.ConfigMap, error) {
 	ref := gateway.Spec.ConfigRef
-	if ref == nil {
-		return nil, nil
+	if ref == nil || len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
+		return nil, nil // what could be no name is not asked for; the plan says so
 	}
 	return r.configs.read(ctx, types.NamespacedName{Namespace: gateway.Namespace, Name: ref.Name})
 }
 
+// readRelease reads from the cache, and where that lags behind what we wrote from the API server.
 func (r *gatewayReconciler) readRelease(ctx context.Context, s *state) error {
-	hr, err := getRelease(ctx, r.Client, client.ObjectKeyFromObject(s.gateway))
+	name := client.ObjectKeyFromObject(s.gateway)
+	hr, err := getRelease(ctx, r.Client, name)
+	if hr != nil && r.written.outdates(hr) {
+		if hr, err = getRelease(ctx, r.live, name); hr != nil {
+			r.written.know(hr)
+		}
+	}
 	if hr == nil || err != nil {
 		return err
 	}
@@ -194,6 +215,7 @@ func (s *state) statusInput(now metav1.Time, writeError error) gatewaystatus.Inp
 		Source:        source,
 		RunningSource: s.runningSource(),
 		WriteError:    writeError,
+		Wait:          s.wait,
 		Hold:          s.hold,
 		Now:           now,
 	}
@@ -211,8 +233,12 @@ func (s *state) runningSource() *sourcev1.OCIRepository {
 
 // refuse gives up the plan: the gateway is not accepted.
 func (s *state) refuse(reason, field, message string) {
+	class := ""
+	if s.plan != nil {
+		class = s.plan.ClassName
+	}
 	s.plan, s.desired, s.wanted = nil, fluxobjects.Objects{}, nil
-	s.fault = &plan.Error{Faults: []plan.Fault{{Reason: reason, Field: field, Message: message}}}
+	s.fault = &plan.Error{Faults: []plan.Fault{{Reason: reason, Field: field, Message: message}}, ClassName: class}
 }
 
 var errOutdated = errors.New("the cache lags behind")

@@ -17,10 +17,11 @@ import (
 
 // newRelease is the first HelmRelease of a gateway. It is written at once, also before its source has an artifact: there is
 // nothing yet to protect.
-func newRelease(gateway *v1alpha1.APIGateway, desired *helmv2.HelmRelease) *helmv2.HelmRelease {
-	next := desired.DeepCopy()
-	own(next, gateway)
-	suspend(next, gateway.Spec.Suspend)
+func newRelease(s *state) *helmv2.HelmRelease {
+	next := s.desired.Release.DeepCopy()
+	own(next, s.gateway)
+	suspend(next, s.gateway.Spec.Suspend)
+	next.Annotations = with(next.Annotations, map[string]string{v1alpha1.AnnotationMadeBy: s.operator})
 	return next
 }
 
@@ -35,10 +36,12 @@ func nextRelease(s *state) *helmv2.HelmRelease {
 		suspended := live.Spec.Suspend
 		next.Spec = *s.desired.Release.Spec.DeepCopy()
 		next.Spec.Suspend = suspended
-		next.Labels = with(next.Labels, s.desired.Release.Labels)
+		next.Labels = relabelled(next.Labels, s.desired.Release.Labels)
 	}
 	own(next, s.gateway)
 	suspend(next, s.gateway.Spec.Suspend)
+	fluxobjects.MarkSuspension(live, next)
+	next.Annotations = with(next.Annotations, map[string]string{v1alpha1.AnnotationMadeBy: s.operator})
 	if sameRelease(live, next) {
 		return nil
 	}
@@ -100,6 +103,7 @@ func suspend(hr *helmv2.HelmRelease, wish *bool) {
 		hr.Spec.Suspend = false
 	}
 	delete(hr.Annotations, v1alpha1.AnnotationSuspended)
+	delete(hr.Annotations, v1alpha1.AnnotationSuspendedAt)
 }
 
 func suspendedByUs(hr *helmv2.HelmRelease) bool {

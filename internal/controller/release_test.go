@@ -44,15 +44,16 @@ func source(name string, pulled bool) *sourcev1.OCIRepository {
 // deployedState is a gateway whose release runs source "old", values {"a":1}, and whose plan wants the same.
 func deployedState() *state {
 	g := gateway()
-	live := newRelease(g, wantedRelease("old", `{"a":1}`))
-	live.Status.History = helmv2.Snapshots{{Version: 1}}
-	return &state{
-		gateway: g,
-		desired: fluxobjects.Objects{Release: wantedRelease("old", `{"a":1}`)},
-		release: live,
-		wanted:  source("old", true),
-		present: source("old", true),
+	s := &state{
+		gateway:  g,
+		operator: "us",
+		desired:  fluxobjects.Objects{Release: wantedRelease("old", `{"a":1}`)},
+		wanted:   source("old", true),
+		present:  source("old", true),
 	}
+	s.release = newRelease(s)
+	s.release.Status.History = helmv2.Snapshots{{Version: 1}}
+	return s
 }
 
 func TestNextRelease(t *testing.T) {
@@ -129,6 +130,38 @@ func TestNextRelease(t *testing.T) {
 	}
 }
 
+// TestSuspensionsAreMarked: with the generations that suspend alone tells apart.
+func TestSuspensionsAreMarked(t *testing.T) {
+	yes := true
+	for what, c := range map[string]struct {
+		change func(*state)
+		want   int64 // the first of those generations
+	}{
+		"suspended by us":                  {func(*state) {}, 7},
+		"suspended together with a change": {func(s *state) { s.desired.Release = wantedRelease("old", `{"a":2}`) }, 8},
+		"held back, and suspended":         {func(s *state) { s.desired.Release, s.wanted = wantedRelease("new", `{"a":2}`), source("new", false) }, 7},
+		"resumed by people, and once more": {func(s *state) {
+			s.release.Annotations[v1alpha1.AnnotationSuspendedAt] = fluxobjects.SuspensionMark(s.release.Spec, 3, 6)
+		}, 3},
+		"suspended by people before": {func(s *state) { s.release.Spec.Suspend = true }, 8},
+		"no longer wished, the mark goes": {func(s *state) {
+			s.gateway.Spec.Suspend = nil
+			s.release.Annotations[v1alpha1.AnnotationSuspendedAt] = fluxobjects.SuspensionMark(s.release.Spec, 3, 8)
+		}, 8},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := deployedState()
+			s.release.Generation, s.gateway.Spec.Suspend = 7, &yes
+			c.change(s)
+			next := nextRelease(s)
+			next.Generation = 8
+			if got := fluxobjects.UnchangedSince(next); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
 func describe(hr *helmv2.HelmRelease) string {
 	if hr == nil {
 		return "nothing"
@@ -170,7 +203,7 @@ func inJSON(v any) string {
 
 func TestForeignMetadataStays(t *testing.T) {
 	s := deployedState()
-	s.release.Labels["mine"], s.release.Annotations = "yes", map[string]string{"mine": "yes"}
+	s.release.Labels["mine"], s.release.Annotations["mine"] = "yes", "yes"
 	other := metav1.OwnerReference{Kind: "ConfigMap", Name: "other", UID: "other"}
 	s.release.OwnerReferences = append([]metav1.OwnerReference{other}, s.release.OwnerReferences...)
 	if next := nextRelease(s); next != nil {

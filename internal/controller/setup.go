@@ -4,11 +4,21 @@
 // Package controller is the operator's I/O: it reads what people wrote and what Flux reports, has the pure stages of the
 // flow say what is wanted and what the status is, and writes what differs. It never waits for anything: whatever has to
 // happen first wakes it up by a watch.
+//
+// Its cost is that of its writes. What it reads lies in the cache, of ConfigMaps only names and versions; a ConfigMap that a
+// gateway refers to is read once for each version. A reconcile that finds nothing to do makes no request, so that rest costs
+// nothing, and a restart the lists that fill the cache. What thousands of gateways have in common, a class or a source, is
+// asked about by each of them: such a question is answered by the first that is found, else the cost of one gateway would
+// grow with their number. Events, of which each new gateway has two, go one after the other, so that those of a thousand do
+// not hold up their HelmReleases (see recorder). And what the cache holds is never taken for newer than what this process
+// wrote (see written).
 package controller
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +26,10 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -44,8 +57,22 @@ type Options struct {
 	Concurrent int
 	// WatchNamespaces are the namespaces whose gateways are served. Empty: all.
 	WatchNamespaces []string
+	// WatchLabelSelector chooses the gateways that are served, by their labels. nil: all.
+	WatchLabelSelector labels.Selector
 	// SourceGrace is how long a source must have been unused before it is removed. 0: one minute.
 	SourceGrace time.Duration
+	// ClusterName of the operator's own cluster, for messages. Empty: v1alpha1.DefaultClusterName.
+	ClusterName string
+	// ExposureMode of gateways. Empty: none.
+	ExposureMode v1alpha1.ExposureMode
+	// ExternalCAIssuerName is needed in mode route.
+	ExternalCAIssuerName string
+	// DiscoveryInterval is how often the API server is asked what it serves. 0: 30 s.
+	DiscoveryInterval time.Duration
+	// WatchChildren are the kinds of a release's objects whose deletion or change by hand is corrected at once.
+	WatchChildren []schema.GroupVersionKind
+	// Now is the clock of all that is decided and written. nil: time.Now.
+	Now func() time.Time
 }
 
 func (o Options) withDefaults() Options {
@@ -55,8 +82,20 @@ func (o Options) withDefaults() Options {
 	if o.Concurrent == 0 {
 		o.Concurrent = 4
 	}
+	if o.WatchLabelSelector == nil {
+		o.WatchLabelSelector = labels.Everything()
+	}
 	if o.SourceGrace == 0 {
 		o.SourceGrace = time.Minute
+	}
+	if o.ClusterName == "" {
+		o.ClusterName = v1alpha1.DefaultClusterName
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.DiscoveryInterval == 0 {
+		o.DiscoveryInterval = 30 * time.Second
 	}
 	return o
 }
@@ -73,7 +112,10 @@ func (o Options) Manager() (ctrl.Options, error) {
 		Cache: cache.Options{
 			DefaultNamespaces: namespaces(o.WatchNamespaces),
 			DefaultTransform:  cache.TransformStripManagedFields(),
-			ByObject:          map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Transform: nameAndVersion}},
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.ConfigMap{}:   {Transform: nameAndVersion},
+				&helmv2.HelmRelease{}: {Transform: o.leanRelease},
+			},
 		},
 	}, nil
 }
@@ -116,17 +158,55 @@ func nameAndVersion(in any) (any, error) {
 	}}, nil
 }
 
-// Setup adds the operator's controllers to the manager.
+// leanRelease drops what nothing here asks of a HelmRelease: who set which field, and, unless the objects of releases are
+// watched, the list of them, which grows with the chart. Neither is lost: updates of a HelmRelease do not touch its status.
+func (o Options) leanRelease(in any) (any, error) {
+	if hr, is := in.(*helmv2.HelmRelease); is {
+		hr.ManagedFields = nil
+		if len(o.WatchChildren) == 0 {
+			hr.Status.Inventory = nil
+		}
+	}
+	return in, nil
+}
+
+// Setup adds the operator's controllers, and when it is ready, to the manager.
 func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	o := options.withDefaults()
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
+	environment, err := newEnvironment(mgr, o)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(environment); err != nil {
+		return err
+	}
+	children, err := watchChildren(ctx, mgr, o)
+	if err != nil {
+		return err
+	}
+	if err := mgr.AddReadyzCheck("readyz", synced(append(children.caches(), mgr.GetCache())...)); err != nil {
+		return err
+	}
+	recorder, err := newRecorder(mgr)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(recorder); err != nil {
+		return err
+	}
 	demand := newDemand()
-	if err := setupGateways(mgr, o, demand); err != nil {
+	if err := setupGateways(mgr, o, demand, environment, children, recorder); err != nil {
 		return fmt.Errorf("controller of gateways: %w", err)
 	}
-	if err := setupClasses(mgr, o); err != nil {
+	if err := mgr.Add(&gatewayMetrics{
+		gateways: mgr.GetCache(), children: children, controllerName: o.ControllerName, selector: o.WatchLabelSelector,
+	}); err != nil {
+		return err
+	}
+	if err := setupClasses(mgr, o, recorder); err != nil {
 		return fmt.Errorf("controller of classes: %w", err)
 	}
 	// Who does not see every namespace cannot know that a source is unused.
@@ -146,7 +226,20 @@ func controllerOptions(concurrent int) controller.Options {
 	}
 }
 
-// LeaseName of leader election: operators with different controller names work side by side.
+// LeaseName of leader election: operators with different controller names work side by side, and so do those with different
+// selectors or namespaces, however these are spelt. One that waited for the lease of another would serve nobody, and look well.
 func (o Options) LeaseName() string {
-	return strings.ToLower(strings.ReplaceAll(o.withDefaults().ControllerName, "/", "-"))
+	o = o.withDefaults()
+	name := strings.ToLower(strings.ReplaceAll(o.ControllerName, "/", "-"))
+	if len(validation.IsDNS1123Subdomain(name+"-00000000")) > 0 { // a controllerName may have _ and ~, and be as long as a name
+		name = fmt.Sprintf("sluice-%x", sha256.Sum256([]byte(o.ControllerName)))[:len("sluice-")+8]
+	}
+	part := o.WatchLabelSelector.String()
+	if namespaces := slices.Compact(slices.Sorted(slices.Values(o.WatchNamespaces))); len(namespaces) > 0 {
+		part += " in " + strings.Join(namespaces, ",")
+	}
+	if part == "" {
+		return name
+	}
+	return fmt.Sprintf("%s-%x", name, sha256.Sum256([]byte(part)))[:len(name)+9]
 }

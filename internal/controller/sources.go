@@ -5,17 +5,21 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
 
 // sourceReconciler removes the sources that this operator made and that nobody has used for a while. Gateways share
@@ -29,6 +33,7 @@ type sourceReconciler struct {
 	now           func() time.Time
 
 	controllerName string
+	selector       labels.Selector
 	grace          time.Duration
 }
 
@@ -38,8 +43,9 @@ func setupSources(mgr ctrl.Manager, o Options, demand *demand) error {
 		live:           mgr.GetAPIReader(),
 		demand:         demand,
 		unused:         since{at: map[types.NamespacedName]time.Time{}},
-		now:            time.Now,
+		now:            o.Now,
 		controllerName: o.ControllerName,
+		selector:       o.WatchLabelSelector,
 		grace:          o.SourceGrace,
 	}
 	specChanged := builder.WithPredicates(predicate.GenerationChangedPredicate{})
@@ -66,7 +72,7 @@ func (r *sourceReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !found || source.DeletionTimestamp != nil || !madeBy(source, r.controllerName) {
+	if !found || source.DeletionTimestamp != nil || !madeBy(source, r.controllerName) || !looksAfter(r.selector, source.Labels) {
 		r.unused.forget(name)
 		r.demand.spare(name)
 		return ctrl.Result{}, nil
@@ -79,7 +85,11 @@ func (r *sourceReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		r.unused.forget(name)
 		return ctrl.Result{}, nil
 	}
-	if r.demand.wants(name) {
+	wanted, err := r.wanted(ctx, name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if wanted {
 		r.unused.forget(name) // a gateway waits to switch to it; should it change its mind, nothing wakes us up
 		return ctrl.Result{RequeueAfter: r.grace}, nil
 	}
@@ -110,18 +120,38 @@ func (r *sourceReconciler) remove(ctx context.Context, source *sourcev1.OCIRepos
 	return client.IgnoreNotFound(err)
 }
 
-// used tells whether a HelmRelease, in whatever namespace and whoever made it, refers to the source.
+// used tells whether a HelmRelease, in whatever namespace and whoever made it, refers to the source. One is enough: each of a
+// thousand that share it has the question asked when it comes.
 func (r *sourceReconciler) used(ctx context.Context, source types.NamespacedName) (bool, error) {
 	list := &helmv2.HelmReleaseList{}
-	err := r.List(ctx, list, client.MatchingFields{byChartSource: source.String()})
+	err := r.List(ctx, list, client.MatchingFields{byChartSource: source.String()}, client.Limit(1), client.UnsafeDisableDeepCopy)
 	return len(list.Items) > 0, err
 }
+
+// wanted tells whether some gateway's plan wants the source. Of gateways that another operator serves their status says so.
+func (r *sourceReconciler) wanted(ctx context.Context, source types.NamespacedName) (bool, error) {
+	if r.demand.wants(source) {
+		return true, nil
+	}
+	list := &v1alpha1.APIGatewayList{}
+	err := r.List(ctx, list, client.MatchingFields{byWanted: source.String()}, client.UnsafeDisableDeepCopy)
+	return slices.ContainsFunc(list.Items, func(g v1alpha1.APIGateway) bool { return !serves(r.selector, &g) }), err
+}
+
+// atATime is how many HelmReleases are held in memory besides the cache.
+const atATime = 500
 
 // usedLive asks the API server itself.
 func (r *sourceReconciler) usedLive(ctx context.Context, source types.NamespacedName) (bool, error) {
 	list := &helmv2.HelmReleaseList{}
-	err := r.live.List(ctx, list)
-	return refersTo(list, source), err
+	for {
+		if err := r.live.List(ctx, list, client.Limit(atATime), client.Continue(list.Continue)); err != nil {
+			return false, err
+		}
+		if refersTo(list, source) || list.Continue == "" {
+			return refersTo(list, source), nil
+		}
+	}
 }
 
 func refersTo(list *helmv2.HelmReleaseList, source types.NamespacedName) bool {

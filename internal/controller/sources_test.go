@@ -10,6 +10,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,12 +39,14 @@ func newSourceWorld(t *testing.T, objects ...client.Object) *sourceWorld {
 	made.Annotations = map[string]string{v1alpha1.AnnotationMadeBy: "us"}
 	build := func(objects ...client.Object) client.Client {
 		return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-			WithIndex(&helmv2.HelmRelease{}, byChartSource, chartSourceKeys).Build()
+			WithIndex(&helmv2.HelmRelease{}, byChartSource, chartSourceKeys).WithIndex(&v1alpha1.APIGateway{}, byWanted, wantedSourceKeys).
+			WithStatusSubresource(&v1alpha1.APIGateway{}).Build()
 	}
 	w := &sourceWorld{t: t, cache: build(made), live: build(objects...), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	w.r = &sourceReconciler{
 		Client: w.cache, live: w.live, demand: newDemand(), unused: since{at: map[types.NamespacedName]time.Time{}},
-		now: func() time.Time { return w.now }, controllerName: "us", grace: time.Minute,
+		now: func() time.Time { return w.now }, controllerName: "us", selector: labels.Everything(),
+		grace: time.Minute,
 	}
 	return w
 }
@@ -94,6 +97,31 @@ func TestSourceThatAGatewayWaitsForIsKept(t *testing.T) {
 	w.r.demand.forget(web)
 	w.expect(time.Minute, time.Minute, true) // only now is it unused
 	w.expect(time.Minute, time.Minute, false)
+}
+
+// In another shard another operator's demand decides, of which the status tells.
+func TestSourceThatAGatewayOfAnotherShardWaitsForIsKept(t *testing.T) {
+	w := newSourceWorld(t)
+	w.r.selector = selector(t, "team=bank")
+	g := gateway()
+	g.Labels = map[string]string{"team": "shop"}
+	g.Status.Source = &v1alpha1.SourceStatus{Name: "old"}
+	if err := w.cache.Create(context.Background(), g); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(time.Hour, time.Minute, true)
+	g.Labels["team"] = "bank" // by now its own operator's demand counts, which has no such gateway
+	if err := w.cache.Update(context.Background(), g); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(time.Minute, time.Minute, true)
+	w.expect(time.Minute, time.Minute, false)
+}
+
+func TestSourceOfAnotherShardIsKept(t *testing.T) {
+	w := newSourceWorld(t)
+	w.r.selector = selector(t, v1alpha1.LabelShard+"=shard1")
+	w.expect(time.Hour, 0, true)
 }
 
 func TestSourceThatTheAPIServerKnowsToBeInUseIsKept(t *testing.T) {

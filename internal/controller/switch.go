@@ -12,9 +12,9 @@ import (
 
 // holdsBack tells whether the HelmRelease keeps its whole present spec for now. Chart and values switch together, in one
 // write, and only to a source that has its artifact: a chart that does not exist never touches what runs, and Flux goes on
-// repairing drift until the switch.
+// repairing drift until the switch. A release that moves to another shard is not in the middle of an action then.
 func holdsBack(s *state) bool {
-	return !sameChart(s.release, s.desired.Release) && !usable(s.wanted) && somethingToProtect(s.release, s.present)
+	return s.handsOver > 0 || !sameChart(s.release, s.desired.Release) && !usable(s.wanted) && somethingToProtect(s.release, s.present)
 }
 
 func sameChart(live, desired *helmv2.HelmRelease) bool {

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	sources "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
@@ -23,8 +23,10 @@ import (
 // Indexes of the cache.
 const (
 	byConfig      = "configRef"   // gateways by their ConfigMap's name
-	byHelmRelease = "helmRelease" // gateways by releaseKeys
+	byHelmRelease = "helmRelease" // gateways by releaseKeys, and HelmReleases of others by the same
+	byClass       = "class"       // gateways by the classes they name and run on
 	byChartSource = "chartSource" // HelmReleases by namespace/name of their OCIRepository
+	byWanted      = "wanted"      // gateways by namespace/name of the OCIRepository that they want
 )
 
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
@@ -34,6 +36,15 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := indexer.IndexField(ctx, &v1alpha1.APIGateway{}, byHelmRelease, func(o client.Object) []string {
 		return releaseKeys(o.(*v1alpha1.APIGateway))
 	}); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(ctx, &v1alpha1.APIGateway{}, byClass, classesOf); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(ctx, &v1alpha1.APIGateway{}, byWanted, wantedSourceKeys); err != nil {
+		return err
+	}
+	if err := indexer.IndexField(ctx, &helmv2.HelmRelease{}, byHelmRelease, foreignReleaseKeys); err != nil {
 		return err
 	}
 	return indexer.IndexField(ctx, &helmv2.HelmRelease{}, byChartSource, chartSourceKeys)
@@ -53,26 +64,35 @@ func chartSourceKeys(o client.Object) []string {
 	return nil
 }
 
-func setupGateways(mgr ctrl.Manager, o Options, demand *demand) error {
+func setupGateways(mgr ctrl.Manager, o Options, demand *demand, environment *environment, children *children, recorder *recorder) error {
 	r := &gatewayReconciler{
 		Client:          mgr.GetClient(),
 		live:            mgr.GetAPIReader(),
 		configs:         &configs{versions: mgr.GetClient(), live: mgr.GetAPIReader()},
 		demand:          demand,
-		events:          mgr.GetEventRecorder("sluice-controller"),
-		now:             time.Now,
+		environment:     environment,
+		children:        children,
+		written:         newWritten(),
+		events:          recorder,
+		now:             o.Now,
 		controllerName:  o.ControllerName,
 		watchNamespaces: o.WatchNamespaces,
+		selector:        o.WatchLabelSelector,
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.APIGateway{}, builder.WithPredicates(changedByPeople())).
 		Watches(&v1alpha1.APIGateway{}, handler.EnqueueRequestsFromMapFunc(r.rivalsOf), builder.WithPredicates(claimChanged())).
 		Watches(&v1alpha1.APIGatewayClass{}, handler.EnqueueRequestsFromMapFunc(r.gatewaysOfClass), builder.WithPredicates(changedByPeople())).
-		Watches(&helmv2.HelmRelease{}, handler.EnqueueRequestsFromMapFunc(sameName)).
+		Watches(&helmv2.HelmRelease{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(r.written.byOthers())).
+		Watches(&helmv2.HelmRelease{}, handler.EnqueueRequestsFromMapFunc(r.claimantsOf), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&sourcev1.OCIRepository{}, handler.EnqueueRequestsFromMapFunc(r.gatewaysOfSource)).
 		WatchesMetadata(configMapMetadata(), handler.EnqueueRequestsFromMapFunc(r.gatewaysOfConfig)).
-		WithOptions(controllerOptions(o.Concurrent)).
-		Complete(r)
+		WatchesRawSource(sources.Func(environment.wakes(r.Client, r.gatewaysOfClass))).
+		WithOptions(controllerOptions(o.Concurrent))
+	for _, source := range children.sources {
+		b = b.WatchesRawSource(source)
+	}
+	return b.Complete(r)
 }
 
 // changedByPeople passes what people change, deletion included (it raises the generation), and not our own writes of status.
@@ -82,11 +102,13 @@ func changedByPeople() predicate.Predicate {
 	)
 }
 
-// claimChanged passes what may decide a conflict over a Helm release: that a gateway comes, goes, or is accepted or not.
+// claimChanged passes what may decide a conflict over a Helm release: that a gateway comes, is about to go, goes, or is
+// accepted or not.
 func claimChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1alpha1.APIGateway), e.ObjectNew.(*v1alpha1.APIGateway)
 		return refusedElsewise(before) != refusedElsewise(after) ||
+			(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
 			news(v1alpha1.ConditionAccepted, before.Status.Conditions, after.Status.Conditions) != nil
 	}}
 }
@@ -99,7 +121,7 @@ func (r *gatewayReconciler) rivalsOf(ctx context.Context, o client.Object) []ctr
 // gatewaysOfClass are those that name the class, and those that name none: any class may be, or cease to be, a default.
 func (r *gatewayReconciler) gatewaysOfClass(ctx context.Context, class client.Object) []ctrl.Request {
 	list := &v1alpha1.APIGatewayList{}
-	err := r.List(ctx, list)
+	err := r.List(ctx, list, client.UnsafeDisableDeepCopy) // only names are taken
 	var found []v1alpha1.APIGateway
 	for _, g := range list.Items {
 		if name := orDefault(g.Spec.ClassName, ""); name == "" || name == class.GetName() {

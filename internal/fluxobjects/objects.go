@@ -81,6 +81,13 @@ func releaseSpec(p *plan.Plan, source *sourcev1.OCIRepository) helmv2.HelmReleas
 		ValuesFrom:         append([]meta.ValuesReference(nil), r.ValuesFrom...),
 		Suspend:            p.Suspend != nil && *p.Suspend,
 	}
+	if r.Cluster != nil {
+		ref := r.Cluster.KubeConfig
+		spec.KubeConfig = &meta.KubeConfigReference{SecretRef: &ref}
+	}
+	if len(r.Patches) > 0 {
+		spec.PostRenderers = []helmv2.PostRenderer{{Kustomize: (&helmv2.Kustomize{Patches: r.Patches}).DeepCopy()}}
+	}
 	if r.TestEnabled {
 		spec.Test = &helmv2.Test{Enable: true}
 	}
@@ -99,8 +106,12 @@ func dependencies(names []string) []helmv2.DependencyReference {
 }
 
 func labels(p *plan.Plan) map[string]string {
-	return map[string]string{
+	all := map[string]string{
 		v1alpha1.LabelManagedBy: v1alpha1.ManagedBy,
 		v1alpha1.LabelClass:     p.ClassName,
 	}
+	if p.Shard != "" {
+		all[v1alpha1.LabelShard] = p.Shard
+	}
+	return all
 }

@@ -123,6 +123,14 @@ func madeNoRevision(status helmv2.HelmReleaseStatus, latest *helmv2.Snapshot, be
 		(latest == nil || latest.LastDeployed.Time.Before(began.Time))
 }
 
+// TriesByItself tells whether Flux goes on trying after an attempt that made no revision, after waits of its own that grow:
+// while it waits, and while it tries.
+func TriesByItself(hr *helmv2.HelmRelease) bool {
+	c := apimeta.FindStatusCondition(hr.Status.Conditions, meta.ReconcilingCondition)
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == meta.ProgressingReason && !hr.Spec.Suspend &&
+		hr.Status.Failures > hr.Status.InstallFailures+hr.Status.UpgradeFailures
+}
+
 // IsInterruption tells whether a reason of Ready=False says that an action was interrupted, which Flux makes up for.
 func IsInterruption(reason string) bool {
 	return reason == meta.HealthCheckCanceledReason || reason == reasonPendingRelease

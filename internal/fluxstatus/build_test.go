@@ -47,6 +47,7 @@ func seen(set func(*fluxstatus.Observation)) fluxstatus.Observation {
 // tried adds what Attempted shows.
 func tried(o *fluxstatus.Observation, attempt string) {
 	o.AttemptedChart, o.Attempted, o.Attempt, o.AttemptedVersion = true, true, attempt, flux.Version
+	o.AttemptedGeneration = int64(attempt[0] - '0')
 }
 
 func says(status metav1.ConditionStatus, reason, message string) fluxstatus.Statement {

@@ -31,13 +31,14 @@ func (o *Observation) observeFailure(conditions []metav1.Condition) {
 	case o.Ready.Status == metav1.ConditionFalse && IsReleaseFailure(o.Ready.Reason):
 		o.RolledBack = o.Ready.Reason == helmv2.RollbackSucceededReason
 		o.Failure = failure(conditions, o.Ready)
-	case o.Ready.Status == metav1.ConditionUnknown && o.Stalled:
+	case o.Stalled && (o.Ready.Status == metav1.ConditionUnknown || IsInterruption(o.Ready.Reason)):
 		o.observeEarlierFailure(conditions)
 	}
 }
 
 // observeEarlierFailure: once a failing prerequisite has replaced what Ready said of a failure, Flux does not say it again. It
-// finds its retries spent and stalls with Ready=Unknown; what happened is left in the conditions that Ready summed up.
+// finds its retries spent and stalls with Ready=Unknown; what happened is left in the conditions that Ready summed up. So it
+// is after an interruption.
 func (o *Observation) observeEarlierFailure(conditions []metav1.Condition) {
 	remediated := apimeta.FindStatusCondition(conditions, helmv2.RemediatedCondition)
 	o.RolledBack = remediated != nil && remediated.Status == metav1.ConditionTrue &&
@@ -46,6 +47,11 @@ func (o *Observation) observeEarlierFailure(conditions []metav1.Condition) {
 		o.Failure = failure(conditions, Statement{Reason: c.Reason, Message: c.Message})
 		o.Failure.Earlier = true
 	}
+}
+
+func uninstallSucceeded(conditions []metav1.Condition) bool {
+	c := apimeta.FindStatusCondition(conditions, helmv2.RemediatedCondition)
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == helmv2.UninstallSucceededReason
 }
 
 func failure(conditions []metav1.Condition, ready Statement) *Failure {

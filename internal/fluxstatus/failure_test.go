@@ -132,6 +132,11 @@ func TestObserveRollbacks(t *testing.T) {
 			idle(says("Unknown", "Progressing", inProgress)),
 			&fluxstatus.Failure{Reason: "UpgradeFailed", Message: flux.UpgradeFailed, Earlier: true},
 		},
+		"health checks were canceled by a request, and no retry is left": {
+			flux.Parts(flux.Ready("False", "HealthCheckCanceled", newRequest), flux.Remediated(), flux.Released("False", "UpgradeFailed", canceled), stalled),
+			idle(says("False", "HealthCheckCanceled", newRequest)),
+			&fluxstatus.Failure{Reason: "UpgradeFailed", Message: canceled, Canceled: true, Earlier: true},
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			c.want.RolledBack = true
@@ -201,6 +206,34 @@ func TestWhetherAFailedUpgradeMadeARevision(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTriesByItself: only a failure that made no revision is counted in failures alone.
+func TestTriesByItself(t *testing.T) {
+	for what, c := range map[string]struct {
+		parts flux.Part
+		want  bool
+	}{
+		"a template does not render":              {flux.Parts(flux.Failures(1), flux.Reconciling(flux.RunningUpgrade), failed), true},
+		"it is tried again":                       {flux.Parts(flux.Failures(1), flux.Reconciling(flux.RunningUpgrade), flux.Ready("Unknown", "Progressing", flux.RunningUpgrade)), true},
+		"unless it is suspended":                  {flux.Parts(flux.Failures(1), flux.Reconciling(flux.RunningUpgrade), failed, flux.Suspended), false},
+		"a revision was made, and is rolled back": {flux.Parts(flux.Failures(1), upgradeFailures(1), flux.Reconciling(flux.RunningRollback), failed), false},
+		"its retries are spent":                   {flux.Parts(flux.Failures(1), upgradeFailures(1), failed, flux.Stalled("RetriesExceeded")), false},
+		"strategy Retry has its own interval":     {flux.Parts(flux.Failures(1), flux.Retrying(flux.RetryingAfter), failed), false},
+		"nothing failed":                          {flux.Reconciling(flux.RunningUpgrade), false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			hr := &helmv2.HelmRelease{}
+			c.parts(hr)
+			if got := fluxstatus.TriesByItself(hr); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func upgradeFailures(n int64) flux.Part {
+	return func(hr *helmv2.HelmRelease) { hr.Status.UpgradeFailures = n }
 }
 
 func TestSettledAndResting(t *testing.T) {

@@ -60,6 +60,15 @@ func (o Observation) DigestIgnored() bool {
 	return o.Latest != nil && o.Latest.OCIDigest != "" && o.Source.Digest != "" && digestOf(o.Latest.OCIDigest) != o.Source.Digest
 }
 
+// StatusOf is Helm's word for the state of a revision. That Flux took it away is known from the remediation alone, since the
+// record of the release went with it.
+func (o Observation) StatusOf(s *helmv2.Snapshot) string {
+	if s.Status == statusUninstalling && o.UninstallSucceeded {
+		return statusUninstalled
+	}
+	return s.Status
+}
+
 // Uninstalled tells whether the release was taken away, as a failed first install is.
 func (o Observation) Uninstalled() bool {
 	return o.Latest != nil && (o.Latest.Status == statusUninstalled || o.Latest.Status == statusUninstalling)

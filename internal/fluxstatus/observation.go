@@ -46,6 +46,8 @@ type Observation struct {
 	AttemptedChart bool
 	// Attempted: so it was, and at this generation.
 	Attempted bool
+	// AttemptedGeneration is that of the latest attempt.
+	AttemptedGeneration int64
 	// Observed: Flux has finished with this generation (status.observedGeneration).
 	Observed bool
 	// Unfinished: the latest attempt began and has not ended, perhaps since helm-controller was killed.
@@ -60,6 +62,8 @@ type Observation struct {
 	Failure *Failure
 	// RolledBack: the latest attempt, at the desired state, was rolled back.
 	RolledBack bool
+	// UninstallSucceeded: the latest remediation took the release away.
+	UninstallSucceeded bool
 	// Latest is the snapshot with the highest version; nil when there is none.
 	Latest *helmv2.Snapshot
 	// History holds all snapshots, highest version first.

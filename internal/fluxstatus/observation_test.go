@@ -90,6 +90,7 @@ func TestObserveRequests(t *testing.T) {
 func TestObserveSource(t *testing.T) {
 	pullFailed := says("False", "OCIArtifactPullFailed", flux.PullFailed)
 	fetchFailed := flux.SourceCondition("FetchFailed", "True", "OCIArtifactPullFailed", flux.PullFailed)
+	notVerified := flux.SourceCondition("SourceVerified", "False", "VerificationError", flux.NotSigned)
 	whole := func(set func(*fluxstatus.Source)) fluxstatus.Source {
 		s := fluxstatus.Source{Exists: true, Usable: true, Revision: flux.Revision, Digest: flux.Digest, Ready: fluxstatus.Statement{Status: "Unknown"}}
 		set(&s)
@@ -118,6 +119,15 @@ func TestObserveSource(t *testing.T) {
 		"it is pulled again after a failure, which stands until it succeeds": {
 			flux.Source(fetchFailed, flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Building)), "",
 			whole(func(s *fluxstatus.Source) { s.Ready = pullFailed }), false,
+		},
+		"it is verified again, and what was wrong with its signature stands until it is right": {
+			flux.Source(flux.NeverObserved, flux.NoArtifact, notVerified, flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Building)), "",
+			without(says("False", "VerificationError", flux.NotSigned)), false,
+		},
+		"it is pulled, since its signature is right": {
+			flux.Source(flux.NeverObserved, flux.NoArtifact, flux.SourceCondition("SourceVerified", "True", "Succeeded", flux.Signed),
+				flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Building)), "",
+			without(says("Unknown", "Progressing", flux.Building)), false,
 		},
 		"the failure was that of an older generation": {
 			flux.Source(fetchFailed, flux.NextGeneration, flux.SourceCondition("Ready", "Unknown", "Progressing", flux.Building)), "",

@@ -24,6 +24,7 @@ func (o *Observation) observeRelease(hr, desired *helmv2.HelmRelease) {
 	o.Observed = status.ObservedGeneration == hr.Generation
 	o.AttemptedChart = o.Source.Digest != "" && digestOf(status.LastAttemptedRevisionDigest) == o.Source.Digest
 	o.Attempted = o.AttemptedChart && status.LastAttemptedGeneration == hr.Generation
+	o.AttemptedGeneration = status.LastAttemptedGeneration
 	o.Attempt = fmt.Sprintf("%d/%s/%s", status.LastAttemptedGeneration,
 		digestOf(status.LastAttemptedRevisionDigest), status.LastHandledForceAt)
 	o.AttemptedVersion = AuthorVersion(status.LastAttemptedRevision)
@@ -32,12 +33,30 @@ func (o *Observation) observeRelease(hr, desired *helmv2.HelmRelease) {
 	o.Unfinished = status.LastAttemptedGeneration > max(status.ObservedGeneration, 0) || isRunning(o.Ready)
 	o.Stalled = apimeta.IsStatusConditionTrue(status.Conditions, meta.StalledCondition)
 	o.observeHistory(status.History)
+	o.UninstallSucceeded = uninstallSucceeded(status.Conditions)
 	o.observeFailure(status.Conditions)
 	o.observeActivity(hr)
 	o.Mirrored = mirrored(status.Conditions)
 	o.RequestedAt = hr.Annotations[meta.ReconcileRequestAnnotation]
 	o.ForceAt = hr.Annotations[meta.ForceRequestAnnotation]
 	o.HandledRequestAt, o.HandledForceAt = status.LastHandledReconcileAt, status.LastHandledForceAt
+}
+
+// AsAttempted is the HelmRelease as it was when the latest attempt began, where nothing but its suspension has changed since:
+// what Flux says of that generation is about the same contents. Any other is returned as it is.
+func AsAttempted(hr *helmv2.HelmRelease) *helmv2.HelmRelease {
+	began := hr.Status.LastAttemptedGeneration
+	if began >= hr.Generation || began < fluxobjects.UnchangedSince(hr) {
+		return hr
+	}
+	attempted := hr.DeepCopy()
+	attempted.Generation = began
+	attempted.Status.ObservedGeneration = min(hr.Status.ObservedGeneration, began)
+	for i := range attempted.Status.Conditions {
+		c := &attempted.Status.Conditions[i]
+		c.ObservedGeneration = min(c.ObservedGeneration, began)
+	}
+	return attempted
 }
 
 // carries compares the specs less suspend, which belongs to people unless the gateway says otherwise.

@@ -47,14 +47,23 @@ func observeSource(source *sourcev1.OCIRepository, knownRevision string) Source 
 	return s
 }
 
-// sourceReady is the Ready condition. While source-controller tries again it says Unknown, and FetchFailed keeps what is
-// wrong (v1.9.4, reconcileSource): so a source that failed has failed until it succeeds.
+// sourceReady is the Ready condition. While source-controller tries again it says Unknown, and another condition keeps what is
+// wrong: FetchFailed, or for a chart whose signature is missing or wrong SourceVerified (v1.9.4, reconcileSource). So a source
+// that failed has failed until it succeeds.
 func sourceReady(source *sourcev1.OCIRepository) Statement {
 	ready := statement(source.Status.Conditions, meta.ReadyCondition, source.Generation)
-	failed := statement(source.Status.Conditions, sourcev1.FetchFailedCondition, source.Generation)
-	if ready.Status == metav1.ConditionUnknown && failed.Status == metav1.ConditionTrue && failed.Current {
-		failed.Status = metav1.ConditionFalse
-		return failed
+	if ready.Status != metav1.ConditionUnknown {
+		return ready
+	}
+	for _, kept := range []struct {
+		condition string
+		failed    metav1.ConditionStatus
+	}{{sourcev1.FetchFailedCondition, metav1.ConditionTrue}, {sourcev1.SourceVerifiedCondition, metav1.ConditionFalse}} {
+		failure := statement(source.Status.Conditions, kept.condition, source.Generation)
+		if failure.Status == kept.failed && failure.Current {
+			failure.Status = metav1.ConditionFalse
+			return failure
+		}
 	}
 	return ready
 }

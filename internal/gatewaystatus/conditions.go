@@ -15,7 +15,7 @@ import (
 
 // conditions in a fixed order; those that have nothing to say are absent.
 func conditions(f facts, ready verdict, next *metav1.Time) []metav1.Condition {
-	stalled := stalled(f, ready)
+	stalled := stalled(f, ready, next)
 	return newSet(f.in).
 		set(v1alpha1.ConditionAccepted, accepted(f)).
 		set(v1alpha1.ConditionSourceReady, sourceReady(f)).
@@ -24,7 +24,7 @@ func conditions(f facts, ready verdict, next *metav1.Time) []metav1.Condition {
 		set(v1alpha1.ConditionReconciling, reconciling(f, ready, stalled, next)).
 		set(v1alpha1.ConditionStalled, stalled).
 		set(v1alpha1.ConditionRolledBack, rolledBackCondition(f)).
-		mirror(f.o.Mirrored).
+		mirror(mirrored(f)).
 		conditions
 }
 
@@ -55,21 +55,21 @@ func sourceReady(f facts) *verdict {
 }
 
 func programmed(f facts, ready verdict) *verdict {
-	if f.in.Plan != nil && f.in.WriteError == nil && desiredIsDeployed(f) {
-		return isTrue(v1alpha1.ReasonDeployed, "%s", running(f.o.Latest))
+	if f.in.Plan != nil && f.in.Wait == "" && f.in.WriteError == nil && desiredIsDeployed(f) {
+		return isTrue(v1alpha1.ReasonDeployed, "%s", running(f))
 	}
 	return &ready
 }
 
 // stalled: nothing gets better without a change by people, or attempts are an hour apart by now.
-func stalled(f facts, ready verdict) *verdict {
+func stalled(f facts, ready verdict, next *metav1.Time) *verdict {
 	switch {
 	case ready.status == metav1.ConditionTrue || f.in.Gateway.DeletionTimestamp != nil:
 		return nil
 	case f.in.Fault != nil:
 		return isTrue(ready.reason, "%s", ready.message)
 	case f.in.Plan != nil && f.rounds.Last != nil && f.rounds.Failures >= int64(f.in.Plan.Remediation.FailureThreshold):
-		return isTrue(v1alpha1.ReasonRetriesExceeded, "failed rounds: %d; the last: %s", f.rounds.Failures, f.rounds.Last.Message)
+		return isTrue(v1alpha1.ReasonRetriesExceeded, "%s", stalledMessage(f, next))
 	case ready.reason == v1alpha1.ReasonChartDigestIgnored, stalledBeforeAttempt(f):
 		return isTrue(ready.reason, "%s", ready.message)
 	}
@@ -79,14 +79,15 @@ func stalled(f facts, ready verdict) *verdict {
 // stalledBeforeAttempt: Flux gave up for a reason that no attempt changes, such as a reference that it may not follow.
 func stalledBeforeAttempt(f facts) bool {
 	r := f.o.Ready
-	return f.o.Stalled && f.o.Carries && r.Current && r.Status == metav1.ConditionFalse && !fluxstatus.IsReleaseFailure(r.Reason)
+	return f.o.Stalled && f.o.Carries && r.Current && r.Status == metav1.ConditionFalse &&
+		!fluxstatus.IsReleaseFailure(r.Reason) && !interrupted(f)
 }
 
 func reconciling(f facts, ready verdict, stalled *verdict, next *metav1.Time) *verdict {
 	switch {
 	case stalled != nil || ready.reason == v1alpha1.ReasonSuspended || f.in.Gateway.DeletionTimestamp != nil:
 		return nil
-	case ready.status == metav1.ConditionUnknown:
+	case ready.status == metav1.ConditionUnknown || waitsForDependency(f, ready):
 		return isTrue(v1alpha1.ReasonProgressing, "%s", ready.message)
 	case ready.status == metav1.ConditionFalse:
 		return isTrue(meta.ProgressingWithRetryReason, "%s", retryMessage(f, next))
@@ -117,6 +118,19 @@ func rolledBackCondition(f facts) *verdict {
 	return nil
 }
 
+// mirrored are the conditions that are passed on. How a test ended is told only of what is desired: Flux goes on telling of the
+// last release's until the next one begins.
+func mirrored(f facts) []metav1.Condition {
+	var told []metav1.Condition
+	for _, c := range f.o.Mirrored {
+		ofThisAttempt := f.o.Carries && f.o.Attempted && c.ObservedGeneration == f.in.Release.Generation
+		if c.Type != v1alpha1.ConditionTestSuccess || ofThisAttempt || desiredIsDeployed(f) {
+			told = append(told, c)
+		}
+	}
+	return told
+}
+
 func previous(in Input, kind string) *verdict {
 	c := apimeta.FindStatusCondition(in.Gateway.Status.Conditions, kind)
 	if c == nil {
@@ -141,7 +155,7 @@ func (s *conditionSet) set(kind string, v *verdict) *conditionSet {
 		Type:               kind,
 		Status:             v.status,
 		Reason:             v.reason,
-		Message:            cut(v.message),
+		Message:            cut(oneLine(v.message)),
 		ObservedGeneration: s.in.Gateway.Generation,
 		LastTransitionTime: s.in.Now,
 	}
@@ -168,6 +182,10 @@ func phase(f facts, ready verdict) v1alpha1.Phase {
 		return v1alpha1.PhaseReady
 	case ready.reason == v1alpha1.ReasonSuspended:
 		return v1alpha1.PhaseSuspended
+	case waitsForDependency(f, ready) && f.o.Latest == nil:
+		return v1alpha1.PhasePending
+	case waitsForDependency(f, ready):
+		return v1alpha1.PhaseProgressing
 	case ready.status == metav1.ConditionFalse && onceSucceeded(f):
 		return v1alpha1.PhaseDegraded
 	case ready.status == metav1.ConditionFalse:
@@ -176,6 +194,11 @@ func phase(f facts, ready verdict) v1alpha1.Phase {
 		return v1alpha1.PhasePending
 	}
 	return v1alpha1.PhaseProgressing
+}
+
+// waitsForDependency: Flux says False though nothing failed.
+func waitsForDependency(f facts, ready verdict) bool {
+	return ready.reason == helmv2.DependencyNotReadyReason && f.rounds.Failures == 0
 }
 
 // onceSucceeded: a release that once succeeded is still there. Under Retry Flux's history forgets it after five failures, so

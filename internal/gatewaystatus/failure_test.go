@@ -50,20 +50,20 @@ func TestTemplateDoesNotRender(t *testing.T) {
 	story{
 		toInstall(chart("1.2.0")),
 		{"Flux fails, and tries again by itself, ever more seldom", release(1, installFailed, flux.Reconciling(flux.RunningInstall)),
-			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(1, nextAt("12:02:00"))))},
+			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(1, triesAt("12:02:00"))))},
 		{"Flux tries again", release(1, flux.Attempted(1), flux.Reconciling(flux.RunningInstall), flux.Ready("Unknown", "Progressing", flux.RunningInstall)),
 			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(1, flux.RunningInstall)))},
 		{"and fails: the same round", release(1, installFailed, flux.Reconciling(flux.RunningInstall)),
-			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(1, nextAt("12:02:00"))))},
+			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(1, triesAt("12:02:00"))))},
 		{"Sluice has asked for an attempt, which fails: another round", release(1, installFailed, forced("a"), flux.Reconciling(flux.RunningInstall)),
-			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(2, nextAt("12:06:00"))))},
+			lines("Failed", accepted, stored1, fails("InstallFailed", flux.InstallFailed, rounds(2, triesAt("12:06:00"))))},
 	}.run(t)
 }
 
 // TestFluxCannotAttempt: every prerequisite that helm-controller knows, before the first install.
 func TestFluxCannotAttempt(t *testing.T) {
 	for _, reason := range []string{
-		"ValuesError", "DependencyNotReady", "ArtifactFailed", "ChartMutateError", "RESTClientError", "ResourceManagerError", "FactoryError", "StateError",
+		"ValuesError", "ArtifactFailed", "ChartMutateError", "RESTClientError", "ResourceManagerError", "FactoryError", "StateError",
 	} {
 		story{
 			toInstall(chart("1.2.0")),
@@ -85,17 +85,45 @@ func TestFluxCannotAttempt(t *testing.T) {
 	}.run(t)
 }
 
+// TestDependencyIsNotReady: Flux says False, and nothing failed.
+func TestDependencyIsNotReady(t *testing.T) {
+	story{
+		toInstall(chart("1.2.0")),
+		{"before the first install", release(1, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "why")),
+			lines("Pending", accepted, stored1, both("False DependencyNotReady: why"), "Reconciling=True Progressing: why")},
+		{"it passes", release(1, installed), lines("Ready", accepted, stored1, runs(firstRuns))},
+	}.run(t)
+	append(switched(chart("1.2.0"))[:3],
+		step{"before an upgrade", release(2, oldDeployed, func(hr *helmv2.HelmRelease) { hr.Status.Conditions = nil },
+			flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "why")),
+			lines("Progressing", accepted, stored1, both("False DependencyNotReady: why"), "Reconciling=True Progressing: why")},
+		step{"before another attempt", release(2, rests, rolledBack), lines("Degraded", accepted, stored1, fails("RolledBack", rolledText, rounds(1, nextAt("12:05:00"))), rolledLine)},
+	).run(t)
+}
+
 // TestInterruptions say nothing about the release.
 func TestInterruptions(t *testing.T) {
 	message := "Helm upgrade failed for release apis/orders with chart gateway@1.2.0: context canceled"
 	canceled := flux.Released("False", "UpgradeFailed", message)
-	told := "the upgrade to chart version 1.2.0 failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, and Flux repairs no drift of it meanwhile: " + message
+	told := "the upgrade to chart version 1.2.0 (revision 6) failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, and Flux repairs no drift of it meanwhile: " + message
 	for what, rest := range map[string]story{
 		"health checks are canceled by a request": {
 			{"canceled", release(2, upgrading, flux.Reconciling(flux.RunningUpgrade), canceled, flux.Ready("False", "HealthCheckCanceled", "New reconciliation triggered")),
 				lines("Progressing", accepted, stored1, goesOn("HealthCheckCanceled", "New reconciliation triggered"))},
 			{"unless Flux gives up", release(2, upgrading, flux.Observed(2), flux.Ready("False", "HealthCheckCanceled", "New reconciliation triggered"), flux.Stalled("RetriesExceeded")),
 				lines("Degraded", accepted, stored1, both("False HealthCheckCanceled: New reconciliation triggered"), "Stalled=True HealthCheckCanceled: New reconciliation triggered")},
+		},
+		"health checks are canceled by a change: Flux stalls at what was, and goes on": {
+			{"changed", release(3, upgrading, flux.Attempted(2), canceled, flux.Ready("False", "HealthCheckCanceled", "New reconciliation triggered"), flux.Stalled("RetriesExceeded")),
+				lines("Progressing", accepted, stored1, goesOn("HealthCheckCanceled", "New reconciliation triggered"))},
+		},
+		"health checks are canceled by a request, and Flux has spent its retries": {
+			{"rolled back", release(2, upgrading, flux.Observed(2), canceled, flux.Remediated(), rollbackRuns,
+				flux.Ready("False", "HealthCheckCanceled", "New reconciliation triggered"), flux.Stalled("RetriesExceeded")),
+				lines("Degraded", accepted, stored1, fails("RolledBack", told, "the attempt was interrupted; another one starts at once"), "RolledBack=True RolledBack: "+told)},
+			{"not rolled back", release(2, upgrading, flux.Observed(2), canceled, failedRuns,
+				flux.Ready("False", "HealthCheckCanceled", "New reconciliation triggered"), flux.Stalled("RetriesExceeded")),
+				lines("Progressing", accepted, stored1, goesOn("HealthCheckCanceled", "New reconciliation triggered"))},
 		},
 		"helm-controller was killed, and unlocks the release": {
 			{"unlocked", release(2, upgrading, flux.Reconciling("Running 'unlock' action with timeout of 5m0s"), flux.Ready("False", "PendingRelease", "Unlocked Helm release")),
@@ -132,9 +160,9 @@ func TestStrategyRetry(t *testing.T) {
 			lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, next(1)))},
 		wants(waits(4, 9, 8, 7, 6), lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, next(4)))),
 		wants(waits(5, 10, 9, 8, 7, 6), lines("Degraded", accepted, stored1, both("False UpgradeFailed: "+flux.UpgradeFailed),
-			"Stalled=True RetriesExceeded: failed rounds: 5; the last: "+flux.UpgradeFailed)),
+			"Stalled=True RetriesExceeded: failed rounds: 5; Flux tries again every 1m0s; the last: "+flux.UpgradeFailed)),
 		wants(waits(9, 14, 13, 12, 11, 10), lines("Degraded", accepted, stored1, both("False UpgradeFailed: "+flux.UpgradeFailed),
-			"Stalled=True RetriesExceeded: failed rounds: 9; the last: "+flux.UpgradeFailed)),
+			"Stalled=True RetriesExceeded: failed rounds: 9; Flux tries again every 1m0s; the last: "+flux.UpgradeFailed)),
 		step{"it succeeds", release(2, upgraded, flux.History(flux.Snapshot(15, "deployed", "upgrade"))),
 			lines("Ready", accepted, stored1, runs("chart gateway 1.2.0 is deployed as revision 15"))},
 	).run(t)
@@ -158,7 +186,7 @@ func TestStrategyUninstall(t *testing.T) {
 
 func TestTestsFail(t *testing.T) {
 	message := "Helm test failed for release apis/orders.v6 with chart gateway@1.2.0: probe"
-	told := "the upgrade to chart version 1.2.0 failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, and Flux repairs no drift of it meanwhile: " + message
+	told := "the upgrade to chart version 1.2.0 (revision 6) failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, and Flux repairs no drift of it meanwhile: " + message
 	testFailed := flux.Condition("TestSuccess", "False", "TestFailed", message)
 	p := chart("1.2.0")
 	p.Release.TestEnabled = true

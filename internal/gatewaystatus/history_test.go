@@ -32,10 +32,20 @@ func seen(t *testing.T, worlds ...func(*gatewaystatus.Input)) v1alpha1.APIGatewa
 	return in.Gateway.Status
 }
 
-// revision made as flux.Snapshot makes them.
+// revision made as flux.Snapshot makes them: the old chart at the first attempt, the new one at the second.
 func revision(number int, version, status, action, hash string) v1alpha1.RevisionStatus {
-	deployed := flux.At(time.Duration(number-60) * time.Minute)
-	return v1alpha1.RevisionStatus{Revision: int64(number), ChartVersion: version, Status: status, Action: action, Deployed: &deployed, DesiredHash: hash}
+	deployed, attempt := flux.At(time.Duration(number-60)*time.Minute), int64(2)
+	if version == "1.1.0" {
+		attempt = 1
+	}
+	return v1alpha1.RevisionStatus{
+		Revision: int64(number), ChartVersion: version, Status: status, Action: action, Deployed: &deployed, Attempt: attempt, DesiredHash: hash,
+	}
+}
+
+func firstSeenAt(attempt int64, entry v1alpha1.RevisionStatus) v1alpha1.RevisionStatus {
+	entry.Attempt = attempt
+	return entry
 }
 
 func contentHash(version, digest string) string {
@@ -69,7 +79,7 @@ func TestHistory(t *testing.T) {
 		},
 		"a rollback: the revision before keeps the action that made it": {
 			[]func(*gatewaystatus.Input){old, now(wants(chart("1.2.0")), source(flux.ReadySource()), release(2, rests, rolledBack))}, []v1alpha1.RevisionStatus{
-				revision(7, "1.1.0", "deployed", "rollback", ""), revision(6, "1.2.0", "failed", "upgrade", ""),
+				firstSeenAt(2, revision(7, "1.1.0", "deployed", "rollback", "")), revision(6, "1.2.0", "failed", "upgrade", ""),
 				revision(5, "1.1.0", "superseded", "upgrade", oldHash),
 			},
 		},
@@ -87,8 +97,8 @@ func TestHistory(t *testing.T) {
 			[]func(*gatewaystatus.Input){
 				now(wants(chart("1.2.0")), source(flux.ReadySource()), release(1, installed)), upgrade, reports(anew),
 			}, []v1alpha1.RevisionStatus{
-				reinstalled, revision(6, "1.2.0", "superseded", "upgrade", newHash), revision(5, "1.1.0", "superseded", "upgrade", ""),
-				revision(1, "1.2.0", "superseded", "install", newHash),
+				reinstalled, revision(6, "1.2.0", "superseded", "upgrade", newHash), firstSeenAt(2, revision(5, "1.1.0", "superseded", "upgrade", "")),
+				firstSeenAt(1, revision(1, "1.2.0", "superseded", "install", newHash)),
 			},
 		},
 		"while Flux reports none, what is known stays": {
@@ -127,6 +137,27 @@ func TestHandedOnRequestsStay(t *testing.T) {
 	got := seen(t, now(wants(chart("1.2.0")), func(in *gatewaystatus.Input) { in.Gateway.Status.LastHandledReconcileAt = "now" }))
 	if got.LastHandledReconcileAt != "now" {
 		t.Errorf("lastHandledReconcileAt became %q", got.LastHandledReconcileAt)
+	}
+}
+
+// TestUninstalled: what Flux reports of a release that it took away ends with "uninstalling".
+func TestUninstalled(t *testing.T) {
+	failedFirst := release(1, installFailed, flux.History(flux.Snapshot(1, "failed", "install")), flux.Reconciling("Running 'uninstall' action with timeout of 5m0s"))
+	for what, c := range map[string]struct {
+		then func(*gatewaystatus.Input)
+		want string
+	}{
+		"it goes":            {failedFirst, "failed"},
+		"it is gone":         {release(1, uninstalled, flux.Observed(1), flux.Stalled("RetriesExceeded")), "uninstalled"},
+		"it could not go":    {release(1, installFailed, flux.History(flux.Snapshot(1, "uninstalling", "uninstall-remediation"))), "uninstalling"},
+		"the next one began": {release(1, flux.Attempted(1), forced("a"), flux.Reconciling(flux.RunningInstall)), "failed"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			got := seen(t, now(wants(chart("1.2.0")), source(flux.ReadySource())), failedFirst, c.then)
+			if got.Release.Status != c.want || got.History[0].Status != c.want {
+				t.Errorf("got %q and %q, want %q", got.Release.Status, got.History[0].Status, c.want)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	flux "github.com/sluice-gateway/sluice/internal/fluxstatus/fluxtest"
 	"github.com/sluice-gateway/sluice/internal/gatewaystatus"
 )
@@ -78,7 +79,7 @@ func TestInSync(t *testing.T) {
 				lines("Progressing", accepted, stored1, goesOn("Progressing", "correcting cluster drift"), "Drifted=True DriftDetected: Deployment/apis/orders removed")},
 		},
 		"suspended and resumed": {
-			{"suspended", release(2, installed, flux.Suspended), lines("Ready", accepted, stored1, runs(firstRuns))},
+			{"suspended", release(2, installed, flux.Suspended), lines("Ready", accepted, stored1, runs(firstRuns+whileSuspended))},
 			{"resumed, unseen", release(3, installed), lines("Ready", accepted, stored1, runs(firstRuns))},
 			{"resumed, prerequisites", release(3, installed, flux.Reconciling(flux.Prerequisites)), lines("Ready", accepted, stored1, runs(firstRuns))},
 			{"resumed, seen", release(3, installed, flux.Attempted(3), flux.Observed(3)), lines("Ready", accepted, stored1, runs(firstRuns))},
@@ -123,5 +124,36 @@ func TestInSync(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) { append(story{start}, rest...).run(t) })
+	}
+}
+
+// What ran before the gateway and is taken over is no new revision where its contents are what the gateway wants: that is for
+// Flux to say, which alone knows what the revision was made of.
+func TestATakenOverReleaseIsNotUpgradedForNothing(t *testing.T) {
+	adopting := func(in *gatewaystatus.Input) {
+		in.Gateway.Annotations = map[string]string{v1alpha1.AnnotationAdopt: "true"}
+	}
+	taken := flux.Parts(installed, flux.Attempted(1), flux.Observed(1)) // and its generation is moved by what is taken over
+	inSync := flux.Parts(installed, flux.Attempted(3), flux.Observed(3))
+	failedBefore := flux.Parts(flux.Attempted(1), flux.Observed(1), flux.Ready("False", "UpgradeFailed", flux.UpgradeFailed),
+		flux.History(flux.Snapshot(1, "deployed", "install")))
+	const switches = "the HelmRelease switches to the desired state once OCIRepository team-a/" + newSource + " has its artifact"
+	const oneMore = "Flux reports success, but revision 1 was made of other contents; one more upgrade is asked for"
+	for what, c := range map[string]struct {
+		how    func(*gatewaystatus.Input)
+		before flux.Part
+		want   string
+	}{
+		"it ran well":             {adopting, taken, lines("Ready", accepted, stored1, runs(firstRuns))},
+		"its last upgrade failed": {adopting, failedBefore, lines("Progressing", accepted, stored1, goesOn("Progressing", oneMore))},
+		"it is the gateway's own": {func(*gatewaystatus.Input) {}, taken, lines("Progressing", accepted, stored1, goesOn("Progressing", oneMore))},
+	} {
+		t.Run(what, func(t *testing.T) {
+			story{
+				{"it is taken over, and not yet switched", now(wants(chart("1.1.0")), release(2, c.before), wants(chart("1.2.0")), source(flux.NewSource()), c.how),
+					lines("Progressing", accepted, pulling, goesOn("Pending", switches))},
+				{"it is the same to Flux", now(source(flux.ReadySource()), release(3, inSync)), c.want},
+			}.run(t)
+		})
 	}
 }

@@ -30,16 +30,19 @@ type life struct {
 	wish    wish
 	plan    *plan.Plan
 	desired fluxobjects.Objects
-	// revisions are the last that each source had.
-	revisions map[string]string
+	// revisions are the last that each source had, seen those of them that the operator has seen: one that a source lost again
+	// at once nobody can know.
+	revisions, seen map[string]string
 	// forgetful: the status is lost now and then. Whether patches were applied is then nowhere to be seen.
 	forgetful bool
-	log       []string
+	// insists: the gateway's spec.suspend is true, and the operator suspends again what people resume.
+	insists bool
+	log     []string
 }
 
 func newLife(t *testing.T, seed uint64) *life {
 	l := &life{
-		t: t, r: rand.New(rand.NewPCG(seed, 1)), revisions: map[string]string{},
+		t: t, r: rand.New(rand.NewPCG(seed, 1)), revisions: map[string]string{}, seen: map[string]string{},
 		gateway: &v1alpha1.APIGateway{}, log: []string{fmt.Sprintf("life %d", seed)},
 	}
 	l.gateway.Name, l.gateway.Namespace = "orders", "team-a"
@@ -105,6 +108,18 @@ func (l *life) suspend(yes bool) {
 	}
 }
 
+// insist has the operator suspend the HelmRelease, marked with the generation that it suspends.
+func (l *life) insist() {
+	hr := l.flux.hr
+	if l.insists && !hr.Spec.Suspend {
+		next := hr.DeepCopy()
+		next.Spec.Suspend = true
+		fluxobjects.MarkSuspension(hr, next)
+		hr.Annotations = next.Annotations
+		l.suspend(true)
+	}
+}
+
 // makeSource makes the wanted source; its first artifact comes later.
 func (l *life) makeSource() {
 	name := l.desired.Source.Name
@@ -166,10 +181,10 @@ func (l *life) pull(source *sourcev1.OCIRepository) {
 	flux.SourceCondition("Ready", "True", "Succeeded", "stored")(source)
 }
 
-// wakesUp: the spec changed, or a request came.
+// wakesUp: the spec changed, a request came, or the source moved, perhaps while an action ran.
 func (l *life) wakesUp() bool {
 	hr := l.flux.hr
-	return hr.Status.ObservedGeneration != hr.Generation ||
+	return hr.Status.ObservedGeneration != hr.Generation || hr.Status.LastAttemptedRevisionDigest != l.flux.digest(hr) ||
 		hr.Annotations[meta.ReconcileRequestAnnotation] != hr.Status.LastHandledReconcileAt
 }
 
@@ -180,6 +195,9 @@ func (l *life) input() gatewaystatus.Input {
 	}
 	if l.flux.hr != nil {
 		in.RunningSource = l.flux.sources[l.flux.hr.Spec.ChartRef.Name]
+	}
+	if in.Source != nil && in.Source.Status.Artifact != nil {
+		l.seen[l.desired.Source.Name] = in.Source.Status.Artifact.Revision
 	}
 	return in
 }

@@ -5,6 +5,7 @@ package gatewaystatus
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -16,6 +17,20 @@ import (
 
 // maxMessage is the API's limit for a condition's message, in characters.
 const maxMessage = 32768
+
+// oneLine joins a message's lines: kubectl shows the first alone in a column, and the cause often stands in the last.
+func oneLine(message string) string {
+	if !strings.Contains(message, "\n") {
+		return message
+	}
+	var lines []string
+	for line := range strings.Lines(message) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
 
 // cut shortens a message to the API's limit, so that a long one from Flux cannot make a status unwritable.
 func cut(message string) string {
@@ -29,8 +44,16 @@ func cut(message string) string {
 	return string(runes[:maxMessage-1]) + "…"
 }
 
-func running(s *helmv2.Snapshot) string {
-	return fmt.Sprintf("chart %s %s is deployed as revision %d", s.ChartName, fluxstatus.AuthorVersion(s.ChartVersion), s.Version)
+func running(f facts) string {
+	s, where := f.o.Latest, ""
+	if f.in.Plan != nil && f.in.Plan.Release.Cluster != nil {
+		where = " on cluster " + f.in.Plan.Release.Cluster.Name
+	}
+	hint := ""
+	if f.o.Suspended {
+		hint = "; it is suspended: Flux repairs no drift of it and applies no change (" + howToResume(f.in) + ")"
+	}
+	return fmt.Sprintf("chart %s %s is deployed as revision %d%s%s", s.ChartName, fluxstatus.AuthorVersion(s.ChartVersion), s.Version, where, hint)
 }
 
 // unknownCause stands for the message of a failure that nobody saw.
@@ -44,12 +67,32 @@ func rollbackMessage(f facts) string {
 	case f.rounds.Last != nil:
 		cause = f.rounds.Last.Message
 	}
-	runs := "an earlier revision"
+	failed, runs := "chart version "+f.o.AttemptedVersion, "an earlier revision"
 	if s := f.o.Latest; f.o.Deployed() {
 		runs = fmt.Sprintf("chart version %s (revision %d)", fluxstatus.AuthorVersion(s.ChartVersion), s.Version)
+		if f.o.FromRollback() { // Helm makes the rollback's revision right after the one that failed
+			failed = fmt.Sprintf("%s (revision %d)", failed, s.Version-1)
+		}
 	}
-	return fmt.Sprintf("the upgrade to chart version %s failed and was rolled back; %s runs instead, and Flux repairs no drift of it meanwhile: %s",
-		f.o.AttemptedVersion, runs, cause)
+	return fmt.Sprintf("the upgrade to %s failed and was rolled back; %s runs instead, and Flux repairs no drift of it meanwhile: %s",
+		failed, runs, cause)
+}
+
+// stalledMessage says when the next attempt comes, if that is known, and what was wrong at the last.
+func stalledMessage(f facts, next *metav1.Time) string {
+	then := ""
+	switch {
+	case next != nil:
+		then = nextStep(f, next) + "; "
+	case f.in.Plan.Remediation.Strategy == v1alpha1.StrategyRetry && !f.o.Suspended:
+		then = fluxRetries(f) + "; "
+	}
+	return fmt.Sprintf("failed rounds: %d; %sthe last: %s", f.rounds.Failures, then, f.rounds.Last.Message)
+}
+
+// fluxRetries is how often Flux tries again by itself under strategy Retry.
+func fluxRetries(f facts) string {
+	return fmt.Sprintf("Flux tries again every %s", f.in.Plan.Remediation.Backoff.Initial)
 }
 
 func deletionMessage(f facts) string {
@@ -74,14 +117,15 @@ func retryMessage(f facts, next *metav1.Time) string {
 	case f.rounds.Failures == 0 || f.in.Plan == nil:
 		return "Flux tries again by itself"
 	case f.in.Plan.Remediation.Strategy == v1alpha1.StrategyRetry:
-		return fmt.Sprintf("failed attempts: %d; Flux tries again every %s",
-			f.rounds.Failures, f.in.Plan.Remediation.Backoff.Initial)
+		return fmt.Sprintf("failed attempts: %d; %s", f.rounds.Failures, fluxRetries(f))
 	}
 	return fmt.Sprintf("failed rounds: %d of %d; %s", f.rounds.Failures, f.in.Plan.Remediation.FailureThreshold, nextStep(f, next))
 }
 
 func nextStep(f facts, next *metav1.Time) string {
 	switch {
+	case next != nil && fluxstatus.TriesByItself(f.in.Release):
+		return fmt.Sprintf("Flux tries again by itself, after waits that grow, and Sluice asks for an attempt at %s", next.UTC().Format(time.RFC3339))
 	case next != nil:
 		return fmt.Sprintf("the next attempt starts at %s", next.UTC().Format(time.RFC3339))
 	case f.o.Reconciling != "":

@@ -4,13 +4,15 @@
 package gatewaystatus_test
 
 import (
-	"flag"
 	"maps"
+	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/apis/meta"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,13 +24,26 @@ import (
 	"github.com/sluice-gateway/sluice/internal/recovery"
 )
 
-// lives is how many of them; more find rarer coincidences.
-var lives = flag.Uint64("lives", 60, "number of random lives in TestLives")
+// livesEnv says how many of them; more find rarer coincidences.
+const livesEnv = "SLUICE_LIVES"
+
+func lives(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv(livesEnv)
+	if text == "" {
+		return 60
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", livesEnv, err)
+	}
+	return n
+}
 
 // TestLives: in many random lives Ready is True only while the desired chart, values and patches are what runs, however
 // failures, rollbacks, crashes, suspensions and changes fall together; and once nothing goes wrong any more, it becomes True.
 func TestLives(t *testing.T) {
-	for seed := range *lives {
+	for seed := range lives(t) {
 		l := newLife(t, seed)
 		for range 60 {
 			l.event()
@@ -84,6 +99,9 @@ func (l *life) meanwhile() {
 		l.moveSources()
 	case 16:
 		l.forget()
+	case 18:
+		l.insists = !l.insists
+		l.suspend(l.insists)
 	case 17:
 		l.gateway.Annotations = map[string]string{meta.ReconcileRequestAnnotation: l.flux.tick().String()}
 	}
@@ -121,7 +139,7 @@ func (l *life) check(status v1alpha1.APIGatewayStatus) {
 	if l.r.IntN(8) == 0 {
 		checkKstatus(l.t, l.story(), *l.gateway, status)
 	}
-	want, runs := contentsOf(l.desired.Release.Spec, l.revisions[l.desired.Source.Name]), l.flux.runs
+	want, runs := contentsOf(l.desired.Release.Spec, l.seen[l.desired.Source.Name]), l.flux.runs
 	if l.forgetful {
 		want.patches, runs.patches = "", ""
 	}
@@ -165,7 +183,8 @@ func (l *life) write() {
 		l.flux.hr.Generation = 1
 		l.flux.hr.Status.ObservedGeneration = -1
 		l.note("the HelmRelease is made")
-	case fluxobjects.SpecEqual(hr.Spec, desired.Spec):
+	case sameButSuspend(hr.Spec, desired.Spec):
+		l.insist()
 	case hr.Spec.ChartRef.Name == desired.Spec.ChartRef.Name, gatewaystatus.Observe(l.input()).Source.Usable:
 		l.recordSuccess()
 		suspended := hr.Spec.Suspend
@@ -174,6 +193,11 @@ func (l *life) write() {
 		hr.Generation++
 		l.note("the HelmRelease is written, generation %d", hr.Generation)
 	}
+}
+
+func sameButSuspend(have, want helmv2.HelmReleaseSpec) bool {
+	have.Suspend, want.Suspend = false, false
+	return fluxobjects.SpecEqual(have, want)
 }
 
 // recordSuccess writes down what succeeded before it is overwritten.
@@ -187,7 +211,7 @@ func (l *life) recordSuccess() {
 // calmDown: people leave it alone, and nothing fails. Flux looks only when something wakes it up.
 func (l *life) calmDown() {
 	l.note("all is calm")
-	l.flux.calm = true
+	l.flux.calm, l.insists = true, false
 	l.suspend(false)
 	for range 40 {
 		l.restoreSources()

@@ -49,6 +49,7 @@ type facts struct {
 var readyRules = []func(facts) *verdict{
 	deleting,        // a gateway on its way out says nothing else
 	notAccepted,     // 1
+	waits,           // nothing is written yet
 	refused,         // the API server did not take what was written
 	suspended,       // 2
 	deployed,        // 3
@@ -84,6 +85,13 @@ func notAccepted(f facts) *verdict {
 	return isFalse(f.in.Fault.Reason(), "%s", f.in.Fault.Error())
 }
 
+func waits(f facts) *verdict {
+	if f.in.Wait == "" {
+		return nil
+	}
+	return isUnknown(v1alpha1.ReasonPending, "%s", f.in.Wait)
+}
+
 func refused(f facts) *verdict {
 	if f.in.WriteError == nil {
 		return nil
@@ -95,7 +103,7 @@ func suspended(f facts) *verdict {
 	if !f.o.Suspended || desiredIsDeployed(f) {
 		return nil
 	}
-	return isFalse(v1alpha1.ReasonSuspended, "the HelmRelease is suspended and does not run the desired state: %s", howToResume(f.in))
+	return isFalse(v1alpha1.ReasonSuspended, "the HelmRelease is suspended, and Flux has not confirmed that the desired state runs: %s", howToResume(f.in))
 }
 
 func howToResume(in Input) string {
@@ -109,7 +117,7 @@ func deployed(f facts) *verdict {
 	if !desiredIsDeployed(f) {
 		return nil
 	}
-	return isTrue(v1alpha1.ReasonReady, "%s", running(f.o.Latest))
+	return isTrue(v1alpha1.ReasonReady, "%s", running(f))
 }
 
 // desiredIsDeployed is rule 3: Flux attempted this very generation with this very chart and speaks of success, or a
@@ -134,7 +142,7 @@ func attemptSucceeded(o fluxstatus.Observation, known record) bool {
 	case o.FromRollback():
 		return known.last == o.ContentHash
 	}
-	return !known.ranOn(o)
+	return !known.ranOn(o) && !known.madeBefore(o)
 }
 
 // upToRollback is all of rule 3 but the part about rollbacks.
@@ -196,13 +204,20 @@ func fluxFailed(f facts) *verdict {
 	if !f.o.Carries || r.Status != metav1.ConditionFalse || !r.Current || fluxstatus.IsReleaseFailure(r.Reason) {
 		return nil
 	}
-	if fluxstatus.IsInterruption(r.Reason) && !f.o.Stalled {
+	if interrupted(f) {
 		return isUnknown(r.Reason, "%s", r.Message)
 	}
 	if r.Reason == reasonSourceNotReady && sourceExplains(f.o.Source) {
 		return nil
 	}
 	return isFalse(r.Reason, "%s", r.Message)
+}
+
+// interrupted: another attempt starts at once, by Flux or, where that has spent its retries, by Sluice. While Flux goes on to
+// a new generation it has stalled at the one before, and has not observed the new one.
+func interrupted(f facts) bool {
+	gaveUp := f.o.Stalled && f.o.Observed
+	return fluxstatus.IsInterruption(f.o.Ready.Reason) && (!gaveUp || f.o.Failure != nil && f.o.Failure.Canceled)
 }
 
 // sourceExplains: the source itself says more about SourceNotReady than the HelmRelease does: it is still pulling, or it

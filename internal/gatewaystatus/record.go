@@ -16,12 +16,14 @@ type record struct {
 	last string
 	// atLatest is the content hash at which the very revision that runs succeeded, empty when it is not known to have.
 	atLatest string
+	// latestAttempt is the last generation that the revision which runs can have been made of; 0 when that is not known.
+	latestAttempt int64
 	// failure is the last failed attempt.
 	failure *v1alpha1.FailureStatus
 }
 
 // recordOf reads the record. A success of what the HelmRelease carries now, with its own source, counts at once, even when
-// something else is desired by now.
+// something else is desired, or the release was suspended, by now.
 func recordOf(in Input) record {
 	previous := in.Gateway.Status
 	r := record{failure: previous.LastFailure}
@@ -33,19 +35,24 @@ func recordOf(in Input) record {
 	}
 	running := fluxstatus.Observe(fluxstatus.Input{
 		Desired:       in.Release,
-		Release:       in.Release,
+		Release:       fluxstatus.AsAttempted(in.Release),
 		Source:        in.RunningSource,
 		KnownRevision: knownRevision(in, in.Release),
 	})
 	for _, entry := range previous.History {
 		if sameRevision(entry, running.Latest) {
-			r.atLatest = entry.DesiredHash
+			r.atLatest, r.latestAttempt = entry.DesiredHash, entry.Attempt
 		}
 	}
 	if attemptSucceeded(running, r) {
 		r.last, r.atLatest = running.ContentHash, running.ContentHash
 	}
 	return r
+}
+
+// madeBefore: the revision that runs was there before the latest attempt, which therefore did not make it.
+func (r record) madeBefore(o fluxstatus.Observation) bool {
+	return r.latestAttempt > 0 && r.latestAttempt < o.AttemptedGeneration
 }
 
 // ranOn: an attempt at what is desired failed while this revision ran on, which therefore is not made of it.

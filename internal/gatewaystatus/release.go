@@ -32,7 +32,7 @@ func releaseStatus(in Input, f facts) (*v1alpha1.ReleaseStatus, []v1alpha1.Revis
 		ChartVersion: fluxstatus.AuthorVersion(s.ChartVersion),
 		AppVersion:   s.AppVersion,
 		Revision:     int64(s.Version),
-		Status:       s.Status,
+		Status:       f.o.StatusOf(s),
 		LastDeployed: timePtr(s.LastDeployed),
 		DesiredHash:  f.known.last,
 	}, history(previous.History, f)
@@ -49,7 +49,11 @@ func targetNamespace(in Input, s *helmv2.Snapshot) string {
 func history(previous []v1alpha1.RevisionStatus, f facts) []v1alpha1.RevisionStatus {
 	var out []v1alpha1.RevisionStatus
 	for i, s := range f.o.History {
-		entry := revision(s, previous)
+		entry, seen := revision(s, previous)
+		if !seen && !adopts(previous, f) {
+			entry.Attempt = f.o.AttemptedGeneration
+		}
+		entry.Status = f.o.StatusOf(s)
 		if i == 0 && f.known.atLatest != "" {
 			entry.DesiredHash = f.known.atLatest
 		}
@@ -60,23 +64,29 @@ func history(previous []v1alpha1.RevisionStatus, f facts) []v1alpha1.RevisionSta
 	return out[:min(len(out), historyLength)]
 }
 
-// revision keeps the action and the hash that were seen first: Flux names the last action that touched a revision, so that
+// adopts: the release is one that ran before the gateway, and well, which is seen for the first time. What it was made of is for
+// Flux to compare with what is wanted now: equal contents are no new revision.
+func adopts(previous []v1alpha1.RevisionStatus, f facts) bool {
+	return len(previous) == 0 && f.in.Gateway.Annotations[v1alpha1.AnnotationAdopt] == "true" && !f.o.Carries &&
+		!fluxstatus.IsReleaseFailure(f.o.Ready.Reason)
+}
+
+// revision keeps the attempt, the action and the hash that were seen first, if it was seen before: Flux names the last action that touched a revision, so that
 // one which was installed becomes a "rollback" as soon as a rollback supersedes it.
-func revision(s *helmv2.Snapshot, previous []v1alpha1.RevisionStatus) v1alpha1.RevisionStatus {
-	entry := v1alpha1.RevisionStatus{
+func revision(s *helmv2.Snapshot, previous []v1alpha1.RevisionStatus) (entry v1alpha1.RevisionStatus, seen bool) {
+	entry = v1alpha1.RevisionStatus{
 		Revision:     int64(s.Version),
 		ChartVersion: fluxstatus.AuthorVersion(s.ChartVersion),
-		Status:       s.Status,
 		Action:       string(s.Action),
 		Deployed:     timePtr(s.LastDeployed),
 	}
 	for _, before := range previous {
 		if sameRevision(before, s) {
-			entry.DesiredHash = before.DesiredHash
+			entry.DesiredHash, entry.Attempt, seen = before.DesiredHash, before.Attempt, true
 			entry.Action = cmp.Or(before.Action, entry.Action)
 		}
 	}
-	return entry
+	return entry, seen
 }
 
 // unseen are the revisions that Flux no longer reports. One that was deployed has been superseded meanwhile.

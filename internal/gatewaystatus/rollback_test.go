@@ -21,6 +21,11 @@ func rounds(n int, next string) string { return fmt.Sprintf("failed rounds: %d o
 
 func nextAt(clock string) string { return "the next attempt starts at 2026-11-03T" + clock + "Z" }
 
+// triesAt: after a failure that made no revision Flux goes on by itself.
+func triesAt(clock string) string {
+	return "Flux tries again by itself, after waits that grow, and Sluice asks for an attempt at 2026-11-03T" + clock + "Z"
+}
+
 // failedOnce are the steps to a first failed round: the switch at 12:00 to 12:03, the failure, and its rollback at 12:05.
 func failedOnce() story {
 	return append(switched(chart("1.2.0")),
@@ -45,17 +50,17 @@ func TestRounds(t *testing.T) {
 	rested := func(n int, clock string) string {
 		return lines("Degraded", accepted, stored1, fails("RolledBack", rolledText, rounds(n, nextAt(clock))), rolledLine)
 	}
-	stalls := func(n int, reason, message string) string {
+	stalls := func(n int, next, reason, message string) string {
 		return lines("Degraded", accepted, stored1, both("False "+reason+": "+message),
-			fmt.Sprintf("Stalled=True RetriesExceeded: failed rounds: %d; the last: %s", n, flux.UpgradeFailed), rolledLine)
+			fmt.Sprintf("Stalled=True RetriesExceeded: failed rounds: %d; %sthe last: %s", n, next, flux.UpgradeFailed), rolledLine)
 	}
 	s := failedOnce()
 	for i, want := range []string{
 		running(1), rested(2, "12:09:00"),
 		running(2), rested(3, "12:13:00"),
 		running(3), rested(4, "12:19:00"),
-		running(4), stalls(5, "RolledBack", rolledText),
-		stalls(5, "UpgradeFailed", flux.UpgradeFailed), stalls(6, "RolledBack", rolledText),
+		running(4), stalls(5, nextAt("12:28:00")+"; ", "RolledBack", rolledText),
+		stalls(5, "", "UpgradeFailed", flux.UpgradeFailed), stalls(6, nextAt("13:15:00")+"; ", "RolledBack", rolledText),
 	} {
 		next := attempt(fmt.Sprint(i / 2))[i%2]
 		next.want = want
@@ -84,7 +89,7 @@ func TestFixedOrReverted(t *testing.T) {
 				flux.Ready("True", "UpgradeSucceeded", "Helm upgrade succeeded for release apis/orders.v7"), rollbackRuns),
 				lines("Ready", accepted, stored1, runs("chart gateway 1.1.0 is deployed as revision 7"))},
 			{"suspended", also(flux.Suspended, func(hr *helmv2.HelmRelease) { hr.Generation = 4 }),
-				lines("Ready", accepted, stored1, runs("chart gateway 1.1.0 is deployed as revision 7"))},
+				lines("Ready", accepted, stored1, runs("chart gateway 1.1.0 is deployed as revision 7"+whileSuspended))},
 		},
 		"the old chart is wanted again, and has drifted meanwhile": {
 			{"drift is corrected; Ready still says what became of the new chart", now(wants(chart("1.1.0")), source(flux.ReadySource(flux.OldChart)),
@@ -98,7 +103,7 @@ func TestFixedOrReverted(t *testing.T) {
 		},
 		"it is suspended": {
 			{"suspended", release(3, rests, rolledBack, flux.Suspended),
-				lines("Suspended", accepted, stored1, both(`False Suspended: the HelmRelease is suspended and does not run the desired state: run "flux resume helmrelease orders -n team-a" to go on`), rolledLine)},
+				lines("Suspended", accepted, stored1, both(`False Suspended: the HelmRelease is suspended, and Flux has not confirmed that the desired state runs: run "flux resume helmrelease orders -n team-a" to go on`), rolledLine)},
 		},
 		"a dependency is not ready, and hides what Ready said": {
 			{"not ready", release(2, flux.Attempted(2), flux.Observed(2), failed, flux.Remediated(), rollbackRuns,
@@ -120,7 +125,7 @@ func TestPatchesOnly(t *testing.T) {
 	takenForSuccess := release(2, flux.Attempted(2), attemptedOldChart, flux.Observed(2),
 		flux.Ready("True", "UpgradeSucceeded", "Helm upgrade succeeded for release apis/orders.v7"), rollbackRuns)
 	told := func(cause string) string {
-		return "the upgrade to chart version 1.1.0 failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, and Flux repairs no drift of it meanwhile: " + cause
+		return "the upgrade to chart version 1.1.0 (revision 6) failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, and Flux repairs no drift of it meanwhile: " + cause
 	}
 	unknown := told("its error is not known any more")
 	for what, s := range map[string]story{
@@ -151,7 +156,7 @@ func TestPatchesThatDoNotRender(t *testing.T) {
 	oldRevision := flux.History(flux.OldSnapshot(5, "deployed", "upgrade"))
 	attempted := flux.Parts(flux.Attempted(2), attemptedOldChart, oldRevision)
 	fail := step{"they do not render", release(2, attempted, flux.Failures(1), saysFailed, flux.Reconciling(flux.RunningUpgrade)),
-		lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:03:00"))))}
+		lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, triesAt("12:03:00"))))}
 	allIsWell := release(2, attempted, flux.Observed(2), flux.Failures(1), flux.Ready("True", "UpgradeSucceeded", flux.UpgradeSucceeded))
 	written := step{"they are written", now(patched, release(2, oldDeployed)), lines("Progressing", accepted, stored1, goesOn("Progressing", waitsFlux))}
 	for what, s := range map[string]story{
@@ -162,6 +167,19 @@ func TestPatchesThatDoNotRender(t *testing.T) {
 				lines("Progressing", accepted, stored1, goesOn("Progressing", waitsFlux))},
 			written, fail,
 			{"Flux says that all is well", allIsWell, lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:03:00"))))}},
+		"what runs was first seen together with the failure": {
+			{"they do not render", now(patched, source(flux.ReadySource(flux.OldChart)), release(2, attempted, flux.Failures(1), saysFailed, flux.Reconciling(flux.RunningUpgrade))),
+				lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, triesAt("12:01:00"))))},
+			{"Flux says that all is well", allIsWell, lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:01:00"))))}},
+		"neither what runs is on record, nor the failure, since a suspension and its end came before it": {
+			{"the old chart is upgraded to", now(wants(chart("1.1.0")), source(flux.ReadySource(flux.OldChart)), release(1, oldDeployed, flux.Observed(0))),
+				lines("Progressing", accepted, stored1, goesOn("Progressing", waitsFlux))},
+			written,
+			{"they do not render", release(4, attempted, flux.Failures(1), saysFailed, flux.Reconciling(flux.RunningUpgrade)),
+				lines("Progressing", accepted, stored1, goesOn("Progressing", flux.RunningUpgrade))},
+			{"Flux says that all is well", release(4, attempted, flux.Attempted(4), attemptedOldChart, flux.Observed(4), flux.Ready("True", "UpgradeSucceeded", flux.UpgradeSucceeded)),
+				lines("Progressing", accepted, stored1,
+					goesOn("Progressing", "Flux reports success, but revision 5 was made of other contents; one more upgrade is asked for"))}},
 		"nobody saw the failure": {oldRunning(chart("1.1.0")), written,
 			{"Flux says that all is well", allIsWell, lines("Progressing", accepted, stored1,
 				goesOn("Progressing", "Flux reports success, but revision 5 was made of other contents; one more upgrade is asked for"))}},

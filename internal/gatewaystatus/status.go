@@ -35,6 +35,8 @@ type Input struct {
 	RunningSource *sourcev1.OCIRepository
 	// WriteError is the API server's answer to the last write of an object, if it refused.
 	WriteError error
+	// Wait says what an accepted gateway waits for before anything is written; empty when it waits for nothing.
+	Wait string
 	// Hold says why a deleted gateway waits, and what to do about it; empty when nothing holds it up.
 	Hold string
 	// Now is the time of the transition, if there is one.
@@ -129,10 +131,17 @@ func nextRetry(f facts) *metav1.Time {
 	return recovery.NextRetry(f.rounds, f.in.Plan.Remediation)
 }
 
-// className stays what it was while the gateway has no plan, so that a class that comes back is found again.
+// className stays what it was while a gateway with a release has no plan, so that a class that comes back is found again. Of a
+// gateway that has none it is the class that it was judged by, or else the one that it names.
 func className(in Input) string {
-	if in.Plan == nil {
-		return in.Gateway.Status.ClassName
+	known, named := in.Gateway.Status.ClassName, in.Gateway.Spec.ClassName
+	switch {
+	case in.Plan != nil:
+		return in.Plan.ClassName
+	case in.Fault != nil && in.Fault.ClassName != "" && in.Gateway.Status.Release == nil:
+		return in.Fault.ClassName
+	case known == "" && named != nil:
+		return *named
 	}
-	return in.Plan.ClassName
+	return known
 }

@@ -51,7 +51,7 @@ func forced(token string) flux.Part {
 
 const (
 	switches   = "the HelmRelease switches to the desired state once OCIRepository team-a/" + newSource + " has its artifact"
-	rolledText = "the upgrade to chart version 1.2.0 failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, " +
+	rolledText = "the upgrade to chart version 1.2.0 (revision 6) failed and was rolled back; chart version 1.1.0 (revision 7) runs instead, " +
 		"and Flux repairs no drift of it meanwhile: " + flux.UpgradeFailed
 )
 
@@ -116,7 +116,7 @@ func TestInterruptedAndReverted(t *testing.T) {
 		step{"helm-controller is back", release(3, upgrading, attemptedOldChart, flux.Reconciling(flux.Prerequisites), running),
 			lines("Progressing", accepted, stored1, goesOn("Progressing", flux.Prerequisites))},
 		step{"a dependency is not ready", release(3, upgrading, attemptedOldChart, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "why")),
-			lines("Degraded", accepted, stored1, fails("DependencyNotReady", "why", fluxRetries))},
+			lines("Progressing", accepted, stored1, both("False DependencyNotReady: why"), "Reconciling=True Progressing: why")},
 	).run(t)
 }
 
@@ -135,7 +135,7 @@ func TestAtTheSameContents(t *testing.T) {
 	story{
 		oldRunning(chart("1.1.0")),
 		{"it fails", release(1, failedAgain, flux.Reconciling(flux.RunningUpgrade)),
-			lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, nextAt("12:02:00"))))},
+			lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, triesAt("12:02:00"))))},
 		{"Flux looks again", release(1, failedAgain, flux.Reconciling(flux.Prerequisites)),
 			lines("Degraded", accepted, stored1, fails("UpgradeFailed", flux.UpgradeFailed, rounds(1, flux.Prerequisites)))},
 		{"it finds all in sync", release(1, oldDeployed), lines("Ready", accepted, stored1, runs(oldRuns))},

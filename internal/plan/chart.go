@@ -28,13 +28,14 @@ const (
 
 // planSource is the class's chart at the gateway's version. Everything that the CRD would default is set, so that what is
 // read back equals what was written.
-func planSource(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass) Source {
+func planSource(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass, wrong *faults) Source {
 	chart := class.Spec.Chart
+	own := allowedVersion(deref(gateway.Spec.Chart).ChartVersion, class, wrong)
 	return Source{
-		Namespace: gateway.Namespace,
+		Namespace: text(gateway.Namespace, chart.Namespace),
 		Spec: sourcev1.OCIRepositorySpec{
 			URL:                chart.URL,
-			Reference:          chartReference(chart.Ref, deref(gateway.Spec.Chart).ChartVersion),
+			Reference:          chartReference(chart.Ref, own),
 			LayerSelector:      &sourcev1.OCILayerSelector{MediaType: chartMediaType, Operation: sourcev1.OCILayerCopy},
 			Provider:           text(sourcev1.GenericOCIProvider, chart.Provider),
 			SecretRef:          localRef(chart.SecretRef),
@@ -136,13 +137,19 @@ func checkVersion(field string, v v1alpha1.ChartVersion, wrong *faults) {
 	if tag := text("", v.Tag); tag != "" {
 		checkTag(field+".tag", tag, wrong)
 	}
-	if constraint := text("", v.Semver); constraint != "" {
-		if _, err := semver.NewConstraint(constraint); err != nil {
-			wrong.invalid(field+".semver", "%q is not a semver range, such as \">=1.2.0 <2.0.0\"", constraint)
-		}
-	}
+	checkRangeOfVersions(field+".semver", v.Semver, wrong)
 	if digest := text("", v.Digest); digest != "" && !digestPattern.MatchString(digest) {
 		wrong.invalid(field+".digest", "%q is not a digest; write sha256:<64 lowercase hex digits>", digest)
+	}
+}
+
+func checkRangeOfVersions(field string, given *string, wrong *faults) {
+	constraint := text("", given)
+	if constraint == "" {
+		return
+	}
+	if _, err := semver.NewConstraint(constraint); err != nil {
+		wrong.invalid(field, "%q is not a semver range, such as \">=1.2.0 <2.0.0\"", constraint)
 	}
 }
 

@@ -121,10 +121,30 @@ func TestAnAnnotationOtherThanTrueMakesNoDefault(t *testing.T) {
 }
 
 func TestAFaultyClassRefusesItsGatewaysByName(t *testing.T) {
-	in := input(t, "spec: {chart: {ref: {semver: '1'}, namespace: charts}}", "spec: {chart: {tag: a b}}")
+	in := input(t, "spec: {chart: {ref: {semver: '1'}, namespace: Charts}}", "spec: {chart: {tag: a b}}")
 	require.Equal(t, []string{
 		"ClassNotAccepted APIGatewayClass/wso2 spec.chart.ref: tag and semver are both set; set exactly one of tag, semver and digest",
-		"ClassNotAccepted APIGatewayClass/wso2 spec.chart.namespace: this version of Sluice does not act on it yet; remove it",
+		`ClassNotAccepted APIGatewayClass/wso2 spec.chart.namespace: "Charts" is not a name: lowercase letters, digits and -, with a letter or digit at both ends`,
 		`InvalidSpec spec.chart.tag: "a b" is not a tag: letters, digits, _, . and -, at most 128`,
 	}, refusal(t, in))
+}
+
+// A refusal tells by which class, so that the status can say so of a gateway that names none.
+func TestTheClassThatARefusalWasJudgedBy(t *testing.T) {
+	for name, c := range map[string]struct {
+		gateway string
+		want    string
+	}{
+		"its ConfigMap is missing": {"spec: {configRef: {name: missing}}", "a"},
+		"there is no such class":   {"spec: {className: c}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			class := aClass(t, "{}")
+			class.Name = "a"
+			_, err := Make(Input{Gateway: aGateway(t, c.gateway), Classes: []v1alpha1.APIGatewayClass{class}})
+			var refused *Error
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, c.want, refused.ClassName)
+		})
+	}
 }

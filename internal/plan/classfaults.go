@@ -36,7 +36,7 @@ func readClass(class *v1alpha1.APIGatewayClass) (rules, faults) {
 	checkRemediation(spec.Remediation, strategy, &wrong)
 	checkBackoff(planRemediation(v1alpha1.Remediation{}, remediation), &wrong)
 	checkClassPolicy(spec, &wrong)
-	refuseUnhonoured(unhonouredOfClass, spec, &wrong)
+	checkClassLimits(*spec, &wrong)
 	for i := range wrong {
 		wrong[i].Field = "APIGatewayClass/" + class.Name + " " + wrong[i].Field
 	}
@@ -57,18 +57,53 @@ func checkClassChart(chart v1alpha1.ClassChart, wrong *faults) {
 	checkOneVersion("spec.chart.ref", chart.Ref.ChartVersion, exactlyOne, wrong)
 	checkVersion("spec.chart.ref", chart.Ref.ChartVersion, wrong)
 	checkFilter(chart.Ref, wrong)
+	checkRangeOfVersions("spec.chart.allowedVersions", chart.AllowedVersions, wrong)
+	if namespace := text("", chart.Namespace); namespace != "" {
+		checkNamespace("spec.chart.namespace", namespace, wrong)
+	}
 	checkDuration("spec.chart.interval", chart.Interval, wrong)
 	checkDuration("spec.chart.timeout", chart.Timeout, wrong)
 	if chart.Timeout != nil && chart.Timeout.Duration >= time.Hour {
 		wrong.invalid("spec.chart.timeout", "%s is an hour or more, which OCIRepository does not take", chart.Timeout.Duration)
 	}
+	for _, ref := range []struct {
+		field string
+		ref   *v1alpha1.ObjectRef
+	}{
+		{"spec.chart.secretRef", chart.SecretRef},
+		{"spec.chart.certSecretRef", chart.CertSecretRef},
+		{"spec.chart.proxySecretRef", chart.ProxySecretRef},
+	} {
+		if ref.ref != nil {
+			checkReference(ref.field, true, ref.ref.Name, wrong)
+			checkNameIfSet(ref.field+".name", ref.ref.Name, wrong)
+		}
+	}
+	checkNameIfSet("spec.chart.serviceAccountName", text("", chart.ServiceAccountName), wrong)
 	checkOneOf("spec.chart.provider", chart.Provider, wrong, sourcev1.GenericOCIProvider,
 		sourcev1.AmazonOCIProvider, sourcev1.AzureOCIProvider, sourcev1.GoogleOCIProvider)
 	if chart.Verify != nil {
 		checkOneOf("spec.chart.verify.provider", &chart.Verify.Provider, wrong, "cosign", "notation")
+		checkVerification(chart.Verify, wrong)
 		if ref := chart.Verify.SecretRef; ref != nil && ref.Name == "" {
 			wrong.invalid("spec.chart.verify.secretRef.name", "is empty; name the Secret with the keys, or remove secretRef to verify without keys")
 		}
+	}
+}
+
+// checkVerification refuses what would not act: identities are cosign's, without keys, and notation needs its certificates.
+func checkVerification(verify *sourcev1.OCIRepositoryVerification, wrong *faults) {
+	const field = "spec.chart.verify"
+	if verify.Provider == "notation" && verify.SecretRef == nil {
+		wrong.invalid(field+".secretRef", "is missing; notation needs the Secret with the trust policy and the certificates")
+	}
+	if len(verify.MatchOIDCIdentity) > 0 && (verify.Provider == "notation" || verify.SecretRef != nil) {
+		wrong.invalid(field+".matchOIDCIdentity", "acts only with cosign without keys; remove it, or remove secretRef")
+	}
+	for i, identity := range verify.MatchOIDCIdentity {
+		here := at(field+".matchOIDCIdentity", i)
+		checkExpression(here+".issuer", identity.Issuer, wrong)
+		checkExpression(here+".subject", identity.Subject, wrong)
 	}
 }
 
@@ -80,7 +115,10 @@ func checkURL(url string, wrong *faults) {
 		return
 	}
 	img, err := parseImage(address)
+	host, path, _ := strings.Cut(address, "/")
 	switch {
+	case host != "" && strings.Trim(path, "/") == "":
+		wrong.invalid(field, "%q has no path; write oci://host/path/chart", url)
 	case err != nil:
 		wrong.invalid(field, "%q is not a chart's address; write oci://host/path/chart in lowercase, without a tag", url)
 	case img.tag != "" || img.digest != "":
@@ -98,7 +136,11 @@ func checkFilter(ref v1alpha1.ChartRef, wrong *faults) {
 	if text("", ref.Semver) == "" {
 		wrong.invalid("spec.chart.ref.semverFilter", "goes with semver alone; remove it")
 	}
-	if _, err := regexp.Compile(filter); err != nil {
-		wrong.invalid("spec.chart.ref.semverFilter", "%q is not a regular expression: %s", filter, err)
+	checkExpression("spec.chart.ref.semverFilter", filter, wrong)
+}
+
+func checkExpression(field, expression string, wrong *faults) {
+	if _, err := regexp.Compile(expression); err != nil {
+		wrong.invalid(field, "%q is not a regular expression: %s", expression, err)
 	}
 }

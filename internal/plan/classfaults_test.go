@@ -28,7 +28,7 @@ spec:
   - {name: gateway, paths: [{registry: image.registry, repository: image.repository, tag: image.tag, digest: image.digest}]}
   - {name: router, paths: [{repository: router.repository}, {tag: router.tag}]}
 `,
-		"patches under a ServiceAccount, but for being declared and not honoured yet": "spec: {release: {serviceAccountName: flux}}",
+		"patches under a ServiceAccount":         "spec: {release: {serviceAccountName: flux}, policy: {allowPatches: true}}",
 		"Retry with what acts":                   "spec: {remediation: {strategy: Retry, backoff: {initial: 2m}}}",
 		"a single revision kept, with Retry":     "spec: {release: {maxHistory: 1}, remediation: {strategy: Retry}}",
 		"a single revision kept, with Uninstall": "spec: {release: {maxHistory: 1}, remediation: {strategy: Uninstall}}",
@@ -73,7 +73,7 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 		},
 		"a host alone": {
 			"spec: {chart: {url: 'oci://registry.example.com'}}",
-			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com" names no registry: its host must have a dot or a port, or be localhost, or else Flux asks Docker Hub`},
+			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com" has no path; write oci://host/path/chart`},
 		},
 		"no version": {
 			"spec: {chart: {ref: {tag: ''}}}",
@@ -260,14 +260,35 @@ spec:
 			"spec: {policy: {allowPatches: true}}",
 			[]string{
 				"InvalidSpec spec.policy.allowPatches: needs spec.release.serviceAccountName, since a patch can make any object",
-				"NotHonoured spec.policy.allowPatches: this version of Sluice does not act on it yet; remove it",
 			},
 		},
 		"patches with a ServiceAccount of the gateway's choice": {
 			"spec: {release: {serviceAccountName: flux}, policy: {allowPatches: true, allowServiceAccountOverride: true}}",
 			[]string{
 				"InvalidSpec spec.policy.allowPatches: does not go with allowServiceAccountOverride, since a patch can make any object",
-				"NotHonoured spec.policy.allowPatches: this version of Sluice does not act on it yet; remove it",
+			},
+		},
+		"references that name nothing": {
+			"spec: {chart: {secretRef: {name: ''}, certSecretRef: {name: ''}, proxySecretRef: {name: ''}}}",
+			[]string{
+				"InvalidSpec spec.chart.secretRef.name: is empty; name the object, or remove the whole reference",
+				"InvalidSpec spec.chart.certSecretRef.name: is empty; name the object, or remove the whole reference",
+				"InvalidSpec spec.chart.proxySecretRef.name: is empty; name the object, or remove the whole reference",
+			},
+		},
+		"verification that would not act": {
+			"spec: {chart: {verify: {provider: notation, matchOIDCIdentity: [{issuer: '(', subject: a}]}}}",
+			[]string{
+				"InvalidSpec spec.chart.verify.secretRef: is missing; notation needs the Secret with the trust policy and the certificates",
+				"InvalidSpec spec.chart.verify.matchOIDCIdentity: acts only with cosign without keys; remove it, or remove secretRef",
+				`InvalidSpec spec.chart.verify.matchOIDCIdentity[0].issuer: "(" is not a regular expression: error parsing regexp: missing closing ): ` + "`(`",
+			},
+		},
+		"drift rules for what nothing can be": {
+			"spec: {release: {driftDetection: {ignore: [{paths: [/a], target: {kind: '(', labelSelector: a in b}}]}}}",
+			[]string{
+				"InvalidSpec spec.release.driftDetection.ignore[0].target.kind: is not a regular expression: error parsing regexp: missing closing ): `^(?:()$`",
+				"InvalidSpec spec.release.driftDetection.ignore[0].target.labelSelector: is not a selector, such as app=web,tier!=back: unable to parse requirement: found 'b' expected: '('",
 			},
 		},
 		"a pattern of namespaces": {

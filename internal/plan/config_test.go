@@ -30,6 +30,8 @@ func TestConfigIsReadAsHelmReadsAValuesFile(t *testing.T) {
 		"nulls stay":                            {"a: null\nb: ~\nc:\n", `{"a":null,"b":null,"c":null}`},
 		"keys become text":                      {"1: a\ntrue: b\n1.5: c\n", `{"1":"a","1.5":"c","true":"b"}`},
 		"anchors, aliases and merges":           {"a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n", `{"a":{"b":1},"c":{"b":1},"d":{"b":1,"e":2}}`},
+		"a merged key that is overridden":       {"a: &x {b: 1, c: 1}\nd: {<<: *x, b: 2}\n", `{"a":{"b":1,"c":1},"d":{"b":2,"c":1}}`},
+		"of two merged maps the last":           {"a: &x {b: 1}\nc: &y {b: 2}\nd: {<<: [*x, *y]}\n", `{"a":{"b":1},"c":{"b":2},"d":{"b":1}}`},
 		"tags":                                  {"a: !!str 1\nb: !!binary aGVsbG8=\nc: !!int '1'\nd: !!timestamp 2026-11-01\n", `{"a":"1","b":"hello","c":1,"d":"2026-11-01"}`},
 		"JSON":                                  {`{"a": [1, {"b": null}]}`, `{"a":[1,{"b":null}]}`},
 		"a marker before the only document":     {"# values\n---\na: 1\n", `{"a":1}`},
@@ -69,6 +71,14 @@ func TestConfigsThatCannotBeReadAreRefused(t *testing.T) {
 			"a: 1\nb: {c: 1,\n  c: 2}\na: 2\n",
 			[]string{`line 3: key "c" already set in map`, `line 4: key "a" already set in map`},
 		},
+		"duplicate keys beside a merge": {
+			"a: &x {b: 1}\nc: {<<: *x, b: 2, b: 3}\n",
+			[]string{`line 2: key "b" already set in map`, `line 2: key "b" already set in map`},
+		},
+		"numbers that are one, beside a merge": {
+			"a: &x {1: a}\nc: {<<: *x, 1: b, 0x1: c}\n",
+			[]string{`line 2: key 1 already set in map`, `line 2: key 1 already set in map`},
+		},
 		"keys that are one in JSON": {
 			"x:\n  1: a\n  \"1\": b\n",
 			[]string{"x.1: is set twice"},
@@ -93,6 +103,13 @@ func TestConfigsThatCannotBeReadAreRefused(t *testing.T) {
 		"what JSON has no word for": {
 			"a: .inf\nb: .nan\n~: 1\n",
 			[]string{"a key here is neither a string nor a number nor a boolean", "a: JSON cannot express this number", "b: JSON cannot express this number"},
+		},
+		"bytes that are no text": {
+			"a: !!binary 7000\n!!binary gIGC: b\n",
+			[]string{
+				"a key here is not UTF-8 text, and JSON has no other",
+				"a: is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if the chart expects that",
+			},
 		},
 		"aliases without end": {
 			"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +

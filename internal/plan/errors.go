@@ -6,6 +6,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -36,6 +37,8 @@ func (f Fault) String() string {
 // Error is why a gateway has no plan: every fault found, in a stable order, the first giving the reason.
 type Error struct {
 	Faults []Fault
+	// ClassName of the class that the gateway was judged by; empty when there was none.
+	ClassName string
 }
 
 // Error joins all faults.
@@ -57,6 +60,11 @@ type faults []Fault
 
 func (f *faults) add(reason, field, format string, args ...any) {
 	*f = append(*f, Fault{Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// about says whether something is wrong with just that field.
+func (f *faults) about(field string) bool {
+	return slices.ContainsFunc(*f, func(fault Fault) bool { return fault.Field == field })
 }
 
 // invalid adds a value that no class could make valid.

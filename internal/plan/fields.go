@@ -84,7 +84,7 @@ func fieldValues(gateway *v1alpha1.APIGateway, release Release, wrong *faults) m
 		if field.given {
 			continue
 		}
-		if v := descend(tree, field.name); isSet(v) {
+		if v := descend(tree, field.name); IsSet(v) {
 			set[field.name] = v
 		}
 	}
@@ -116,8 +116,8 @@ func descend(tree any, name string) any {
 	return tree
 }
 
-// isSet: a field is set unless it is absent, null, "", [] or {}. 0 and false are set.
-func isSet(normal any) bool {
+// IsSet says whether a field counts as set: it is neither absent, null, "", [] nor {}. 0 and false are set.
+func IsSet(normal any) bool {
 	switch v := normal.(type) {
 	case nil:
 		return false

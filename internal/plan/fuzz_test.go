@@ -46,9 +46,22 @@ spec:
   release: {targetNamespace: edge, dependsOn: [{name: users}]}
   remediation: {strategy: Retry, backoff: {initial: 2m}}
 `, "z: yes\nhosts: [1, {name: x}]\n")
-	for field, set := range unhonouredExamples {
-		add(`{"spec": {}}`, "{}", "# "+field+"\n"+set)
-	}
+	add(`
+spec:
+  chart: {namespace: charts, allowedVersions: ">=1.2.0 <2.0.0 || ^3"}
+  capabilityValues: [{apiVersion: served/v1, present: {a: 1}, absent: {a: null}}, {apiVersion: other/v1/Kind, absent: {b: {}}}]
+  exposure: {gatewayAPIValues: {c: 1}, routeValues: {c: 2}, externalCAIssuerNamePaths: ['issuers[1].name']}
+  release: {serviceAccountName: flux}
+  policy: {allowRemoteClusters: true, allowAdoption: true, allowPatches: true}
+`, `
+metadata: {labels: {sharding.fluxcd.io/key: a}, annotations: {gateway.sluice.dev/adopt: "true"}}
+spec:
+  chart: {semver: ">=1.3 || 1.2 - 1.4"}
+  patches:
+  - {patch: "- {op: replace, path: /spec/replicas, value: 2}", target: {kind: Deployment, name: "a.*", labelSelector: "a in (b, c)"}}
+  - {patch: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {spec: {containers: [{name: b, image: c}]}}}}"}
+  cluster: {name: eu, kubeConfig: {secretRef: {name: eu, key: a}}, apiVersions: [served/v1], exposureMode: auto, externalCAIssuerName: ca}
+`, "")
 	f.Fuzz(func(t *testing.T, classJSON, gatewayJSON []byte, config string) {
 		var class v1alpha1.APIGatewayClass
 		gateway := &v1alpha1.APIGateway{}
@@ -148,7 +161,7 @@ func FuzzParsePath(f *testing.F) {
 func FuzzDecodeYAML(f *testing.F) {
 	for _, seed := range []string{
 		"a: yes\n", "a: 0644\nb: 1_0\n", "a: 1\n---\nb: 2\n", "a: 1\na: 2\n", "1: a\n\"1\": b\n", "a: &x {b: 1}\nc: {<<: *x}\n",
-		"a: 1e400\nb: .inf\n", "a: 9223372036854775808\nb: -9223372036854775809\n", "true: 1\n1.5: 2\n", "--- a\n...\nb", "a: !!binary aGk=\n",
+		"a: 1e400\nb: .inf\n", "a: 9223372036854775808\nb: -9223372036854775809\n", "true: 1\n1.5: 2\n", "--- a\n...\nb", "a: !!binary aGk=\n", "a: !!binary 7000\n", "a: &x {b: 1}\nc: {<<: *x, b: 2}\n", "!!binary 7000: a\n",
 		"a: 20000000000000008.0\nb: +0020000000000000008\n", "a: 2001-01-01\n", "? a\n: b\n", "a: |\n  ---\n", "\xef\xbb\xbfa: 1\n", "a: \"\\ud800\"\n",
 	} {
 		f.Add(seed)

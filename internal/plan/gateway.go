@@ -26,8 +26,11 @@ func checkGateway(gateway *v1alpha1.APIGateway, wrong *faults) {
 	}
 	checkSettings("spec.release", deref(spec.Release).ReleaseSettings, wrong)
 	checkDependencies(gateway, wrong)
+	checkCluster(gateway, wrong)
+	checkShard(gateway, wrong)
+	checkAdoption(gateway, wrong)
+	checkGatewayLimits(*spec, wrong)
 	checkOneOf("spec.deletionPolicy", spec.DeletionPolicy, wrong, v1alpha1.DeletionDelete, v1alpha1.DeletionOrphan)
-	refuseUnhonoured(unhonouredOfGateway, gateway, wrong)
 }
 
 func checkGatewayNames(gateway *v1alpha1.APIGateway, wrong *faults) {
@@ -56,22 +59,23 @@ func checkReplicas(replicas *int32, wrong *faults) {
 	}
 }
 
-// checkReferences refuses a reference that says more than nothing, but names nothing.
+// checkReferences refuses a reference that names nothing, as the CRD does.
 func checkReferences(spec *v1alpha1.APIGatewaySpec, wrong *faults) {
-	tokens, tls := deref(spec.ControlPlane).TokenSecretRef, deref(deref(spec.ControlPlane).TLS).CertSecretRef
-	connection, parent := deref(spec.Storage).ConnectionSecretRef, deref(deref(spec.Exposure).ParentRef)
-	for _, ref := range []struct {
-		field, name, rest string
-	}{
-		{"spec.controlPlane.tokenSecretRef", deref(tokens).Name, text("", deref(tokens).Key)},
-		{"spec.controlPlane.tls.certSecretRef", deref(tls).Name, text("", deref(tls).Key)},
-		{"spec.storage.connectionSecretRef", deref(connection).Name, text("", deref(connection).Key)},
-		{"spec.exposure.parentRef", parent.Name, text("", parent.Namespace, parent.SectionName)},
-		{"spec.trustedCARef", deref(spec.TrustedCARef).Name, text("", deref(spec.TrustedCARef).Key)},
-	} {
-		if ref.name == "" && ref.rest != "" {
-			wrong.invalid(ref.field+".name", "is empty; name the object, or remove the whole reference")
-		}
+	control, storage, exposure := deref(spec.ControlPlane), deref(spec.Storage), deref(spec.Exposure)
+	certificate := deref(control.TLS).CertSecretRef
+	checkReference("spec.controlPlane.tokenSecretRef", control.TokenSecretRef != nil, deref(control.TokenSecretRef).Name, wrong)
+	checkReference("spec.controlPlane.tls.certSecretRef", certificate != nil, deref(certificate).Name, wrong)
+	checkReference("spec.storage.connectionSecretRef", storage.ConnectionSecretRef != nil, deref(storage.ConnectionSecretRef).Name, wrong)
+	checkReference("spec.exposure.tlsSecretRef", exposure.TLSSecretRef != nil, deref(exposure.TLSSecretRef).Name, wrong)
+	checkReference("spec.exposure.parentRef", exposure.ParentRef != nil, deref(exposure.ParentRef).Name, wrong)
+	checkReference("spec.trustedCARef", spec.TrustedCARef != nil, deref(spec.TrustedCARef).Name, wrong)
+	checkReference("spec.configRef", spec.ConfigRef != nil, deref(spec.ConfigRef).Name, wrong)
+	checkNameIfSet("spec.configRef.name", deref(spec.ConfigRef).Name, wrong)
+}
+
+func checkReference(field string, given bool, name string, wrong *faults) {
+	if given && name == "" {
+		wrong.invalid(field+".name", "is empty; name the object, or remove the whole reference")
 	}
 }
 
@@ -86,9 +90,7 @@ func checkValuesFrom(field string, from meta.ValuesReference, wrong *faults) {
 	if from.Kind != "ConfigMap" && from.Kind != "Secret" {
 		wrong.invalid(field+".kind", "%q is not one of \"ConfigMap\", \"Secret\"", from.Kind)
 	}
-	if from.Name == "" {
-		wrong.invalid(field+".name", "is empty")
-	}
+	checkName(field+".name", from.Name, subdomain, wrong)
 	if from.ValuesKey != "" && !valuesKeyPattern.MatchString(from.ValuesKey) {
 		wrong.invalid(field+".valuesKey", "%q is not a key: letters, digits, -, _ and .", from.ValuesKey)
 	}
@@ -112,6 +114,8 @@ func checkDependencies(gateway *v1alpha1.APIGateway, wrong *faults) {
 			wrong.invalid(field, "%s is this gateway itself, which would wait for itself", ref.Name)
 		case seen[ref.Name]:
 			wrong.invalid(field, "%s is named twice", ref.Name)
+		default:
+			checkName(field, ref.Name, subdomain, wrong)
 		}
 		seen[ref.Name] = true
 	}

@@ -3,7 +3,13 @@
 
 package plan
 
-import "regexp"
+import (
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
+)
 
 const (
 	// maxReleaseName is Helm's limit. A gateway's name is by default its release's, and always its HelmRelease's, which
@@ -43,9 +49,24 @@ func checkName(field, name string, rule nameRule, wrong *faults) {
 	}
 }
 
+// checkNameIfSet checks the name of an object that may be left out.
+func checkNameIfSet(field, name string, wrong *faults) {
+	if name != "" {
+		checkName(field, name, subdomain, wrong)
+	}
+}
+
 func checkLength(field, name string, most int, why string, wrong *faults) {
 	if len(name) > most {
 		wrong.invalid(field, "%d characters are too many: at most %d, %s", len(name), most, why)
+	}
+}
+
+// checkShard refuses a shard that no label could have, so that no selector of Flux's controllers would find it.
+func checkShard(gateway *v1alpha1.APIGateway, wrong *faults) {
+	shard := gateway.Labels[v1alpha1.LabelShard]
+	if problems := validation.IsValidLabelValue(shard); len(problems) > 0 {
+		wrong.invalid("metadata.labels["+v1alpha1.LabelShard+"]", "%q is not a label's value: letters, digits, -, _ and ., at most 63", shard)
 	}
 }
 

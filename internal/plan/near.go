@@ -6,6 +6,8 @@ package plan
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluice-gateway/sluice/internal/spelling"
 )
 
 // notMappable says why a field cannot be mapped, and what may have been meant.
@@ -56,37 +58,13 @@ func fieldsUnder(section string) []string {
 // maxTypos is how far a name may be from the one that was meant.
 const maxTypos = 4
 
-// nearest is the mappable field that is spelt like name, or ends as it does; empty where none does.
+// nearest is the mappable field that ends as name does, or is spelt like it; empty where none does.
 func nearest(name string) string {
-	best, fewest := "", maxTypos+1
-	for _, field := range mappableFields {
-		if strings.HasSuffix(field.name, "."+name) {
-			return field.name
-		}
-		if n := edits(strings.ToLower(name), strings.ToLower(field.name)); n < fewest {
-			best, fewest = field.name, n
+	fields := fieldsUnder("")
+	for _, field := range fields {
+		if strings.HasSuffix(field, "."+name) {
+			return field
 		}
 	}
-	return best
-}
-
-// edits is the Levenshtein distance of two strings of bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitution := diagonal
-			if a[i] != b[j] {
-				substitution++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitution, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return spelling.Nearest(name, fields, maxTypos)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Values in normal form are map[string]any, []any, string, bool, nil, int64, and float64 for what has a fraction. It is
@@ -39,10 +40,10 @@ func (p problem) String() string {
 
 const outsideInt64 = "the API server would round this integer, which does not fit 64 bits; put it in quotes"
 
-// normalise brings what a JSON or YAML decoder made into normal form, and says what has none.
+// normalise brings what a JSON or YAML decoder made into normal form, in place, and says what has none.
 func normalise(decoded any) (any, []problem) {
 	var n normaliser
-	normal := n.value(nil, decoded)
+	normal := n.value(decoded)
 	slices.SortStableFunc(n.problems, func(a, b problem) int {
 		return strings.Compare(a.path.String(), b.path.String())
 	})
@@ -54,89 +55,117 @@ func normalise(decoded any) (any, []problem) {
 const maxDepth = 100
 
 type normaliser struct {
+	// at is the path of the value that is looked at. It grows and shrinks: a copy for each value would cost more than all else.
+	at       Path
 	problems []problem
 }
 
-func (n *normaliser) wrong(at Path, format string, args ...any) {
-	n.problems = append(n.problems, problem{path: at, text: fmt.Sprintf(format, args...)})
+func (n *normaliser) wrong(format string, args ...any) {
+	n.wrongAt(n.at, format, args...)
 }
 
-func (n *normaliser) value(at Path, decoded any) any {
-	if len(at) > maxDepth {
-		n.wrong(at[:1], "is nested more than %d deep, which no chart's values are; make it flatter", maxDepth)
+func (n *normaliser) wrongAt(at Path, format string, args ...any) {
+	n.problems = append(n.problems, problem{path: slices.Clone(at), text: fmt.Sprintf(format, args...)})
+}
+
+// under is value one step below.
+func (n *normaliser) under(step Step, decoded any) any {
+	n.at = append(n.at, step)
+	normal := n.value(decoded)
+	n.at = n.at[:len(n.at)-1]
+	return normal
+}
+
+func (n *normaliser) value(decoded any) any {
+	if len(n.at) > maxDepth {
+		n.wrongAt(n.at[:1], "is nested more than %d deep, which no chart's values are; make it flatter", maxDepth)
 		return nil
 	}
 	switch v := decoded.(type) {
-	case nil, bool, string, int64:
+	case nil, bool, int64:
 		return v
+	case string:
+		return n.text(v)
 	case int:
 		return int64(v)
 	case uint64: // what the YAML library makes of an integer that int64 cannot hold
-		n.wrong(at, outsideInt64)
+		n.wrong(outsideInt64)
 		return nil
 	case float64:
-		return n.float(at, v)
+		return n.float(v)
 	case json.Number:
-		return n.number(at, v)
+		return n.number(v)
 	case []any:
-		list := make([]any, len(v))
 		for i, element := range v {
-			list[i] = n.value(at.element(i), element)
+			v[i] = n.under(Step{Index: i, IsIndex: true}, element)
 		}
-		return list
+		return v
 	case map[string]any:
-		node := make(map[string]any, len(v))
 		for key, under := range v {
-			node[key] = n.value(at.key(key), under)
+			v[key] = n.under(Step{Key: key}, under)
 		}
-		return node
+		return v
 	case map[any]any:
-		return n.yamlMap(at, v)
+		return n.yamlMap(v)
 	default:
-		n.wrong(at, "JSON cannot express this value")
+		n.wrong("JSON cannot express this value")
 		return nil
 	}
+}
+
+// text refuses what JSON would change. Only a YAML tag, !!binary, makes such strings: in a document itself the parsers refuse
+// or replace them.
+func (n *normaliser) text(v string) any {
+	if !utf8.ValidString(v) {
+		n.wrong("is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if the chart expects that")
+		return nil
+	}
+	return v
 }
 
 // float makes an integer of a float without a fraction, as the API server writes it: the shortest digits that read back as
 // the same float, filled up with zeros.
-func (n *normaliser) float(at Path, v float64) any {
+func (n *normaliser) float(v float64) any {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		n.wrong(at, "JSON cannot express this number")
+		n.wrong("JSON cannot express this number")
 		return nil
 	case v != math.Trunc(v):
 		return v
 	}
 	whole, err := strconv.ParseInt(strconv.FormatFloat(v, 'f', -1, 64), 10, 64)
 	if err != nil {
-		n.wrong(at, outsideInt64)
+		n.wrong(outsideInt64)
 		return nil
 	}
 	return whole
 }
 
-func (n *normaliser) number(at Path, v json.Number) any {
+func (n *normaliser) number(v json.Number) any {
 	if whole, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 		return whole
 	}
 	float, err := v.Float64()
 	if err != nil {
-		n.wrong(at, outsideInt64)
+		n.wrong(outsideInt64)
 		return nil
 	}
-	return n.float(at, float)
+	return n.float(float)
 }
 
 // yamlMap gives a map the keys that JSON knows, as Helm does. Two keys that become one, as 1 and "1", are refused, since
 // only one of them could win.
-func (n *normaliser) yamlMap(at Path, v map[any]any) any {
+func (n *normaliser) yamlMap(v map[any]any) any {
 	node := make(map[string]any, len(v))
 	twice := map[string]bool{}
 	for key, under := range v {
 		name, ok := jsonKey(key)
 		if !ok {
-			n.wrong(at, "a key here is neither a string nor a number nor a boolean")
+			n.wrong("a key here is neither a string nor a number nor a boolean")
+			continue
+		}
+		if !utf8.ValidString(name) {
+			n.wrong("a key here is not UTF-8 text, and JSON has no other")
 			continue
 		}
 		if _, taken := node[name]; taken {
@@ -145,11 +174,11 @@ func (n *normaliser) yamlMap(at Path, v map[any]any) any {
 		node[name] = under
 	}
 	for name := range twice {
-		n.wrong(at.key(name), "is set twice")
+		n.wrongAt(n.at.key(name), "is set twice")
 		node[name] = nil
 	}
 	for name, under := range node {
-		node[name] = n.value(at.key(name), under)
+		node[name] = n.under(Step{Key: name}, under)
 	}
 	return node
 }

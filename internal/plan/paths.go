@@ -117,11 +117,6 @@ func (p Path) key(name string) Path {
 	return append(p[:len(p):len(p)], Step{Key: name})
 }
 
-// element is the path of an element; the path itself is not changed.
-func (p Path) element(index int) Path {
-	return append(p[:len(p):len(p)], Step{Index: index, IsIndex: true})
-}
-
 // set puts a value at the path, as helm --set does: what is missing on the way is made, a list that is too short is
 // extended with nulls, and what has another shape is replaced. It changes tree and returns it.
 func (p Path) set(tree, value any) any {

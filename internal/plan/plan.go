@@ -23,15 +23,20 @@ func Make(in Input) (*Plan, error) {
 	if !servedBy(class, in.ControllerName) {
 		return nil, ErrOtherController
 	}
-	r, classWrong := readClass(class)
+	if class.DeletionTimestamp != nil && keptClass(in.Gateway) != class.Name {
+		wrong.add(v1alpha1.ReasonClassNotFound, "spec.className", "the APIGatewayClass %s is being deleted and takes no new gateways; name another", class.Name)
+		checkGateway(in.Gateway, &wrong)
+		return nil, &Error{Faults: wrong, ClassName: class.Name}
+	}
+	r, classWrong := in.Readings.class(class)
 	wrong = notAccepted(classWrong)
 	checkGateway(in.Gateway, &wrong)
 	if len(classWrong) > 0 {
-		return nil, &Error{Faults: wrong}
+		return nil, &Error{Faults: wrong, ClassName: class.Name}
 	}
 	p := makePlan(in, class, r, &wrong)
 	if len(wrong) > 0 {
-		return nil, &Error{Faults: wrong}
+		return nil, &Error{Faults: wrong, ClassName: class.Name}
 	}
 	return p, nil
 }
@@ -43,19 +48,24 @@ func makePlan(in Input, class *v1alpha1.APIGatewayClass, r rules, wrong *faults)
 	p := &Plan{
 		Gateway:        types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name},
 		ClassName:      class.Name,
-		Source:         planSource(gateway, class),
+		Source:         planSource(gateway, class, wrong),
 		Release:        planRelease(gateway, class),
 		Remediation:    planRemediation(own, base),
 		DeletionPolicy: text(v1alpha1.DeletionDelete, spec.DeletionPolicy),
+		Shard:          gateway.Labels[v1alpha1.LabelShard],
+		Adopt:          adopts(gateway, class),
 	}
 	if spec.Suspend != nil {
 		suspend := *spec.Suspend
 		p.Suspend = &suspend
 	}
 	checkPolicy(gateway, class, p.Release, wrong)
+	if deref(class.Spec.Policy).AllowPatches {
+		checkPatches(spec.Patches, wrong)
+	}
 	checkHistory(p.Release.MaxHistory, p.Remediation.Strategy, wrong)
 	checkRemediation(spec.Remediation, p.Remediation.Strategy, wrong)
 	checkBackoff(p.Remediation, wrong)
-	p.Release.Values = planValues(gateway, in.Config, p.Release, r, wrong)
+	p.Release.Values = planValues(in, p.Release, r, wrong)
 	return p
 }

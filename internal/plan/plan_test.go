@@ -71,7 +71,6 @@ spec:
     serviceAccountName: puller
     verify:
       provider: ""
-      secretRef: {name: keys}
       trustedRootSecretRef: {name: ""}
       matchOIDCIdentity: [{issuer: "^https://example.com$", subject: "^charts$"}]
   values: {replicas: 1, keep: true}
@@ -124,7 +123,6 @@ spec:
 				ServiceAccountName: "puller",
 				Verify: &sourcev1.OCIRepositoryVerification{
 					Provider:          "cosign",
-					SecretRef:         &meta.LocalObjectReference{Name: "keys"},
 					MatchOIDCIdentity: []sourcev1.OIDCIdentityMatch{{Issuer: "^https://example.com$", Subject: "^charts$"}},
 				},
 			},
@@ -173,9 +171,6 @@ spec:
     allowedVersions: ""
     namespace: ""
     provider: ""
-    secretRef: {name: ""}
-    certSecretRef: {name: ""}
-    proxySecretRef: {name: ""}
     serviceAccountName: ""
   values: null
   release: {serviceAccountName: "", crds: "", driftDetection: {mode: "", ignore: []}, test: {}}
@@ -189,11 +184,9 @@ spec:
   className: ""
   chart: {tag: "", semver: "", digest: ""}
   infrastructure: {images: {gateway: ""}, resources: {}, nodeSelector: {}, tolerations: [], labels: {}, annotations: {}}
-  controlPlane: {host: "", tokenSecretRef: {name: "", key: ""}, tls: {certSecretRef: {name: ""}}}
-  storage: {type: "", sqlitePath: "", connectionSecretRef: {name: ""}}
-  exposure: {hostnames: [], serviceType: "", tlsSecretRef: {name: ""}, parentRef: {name: "", namespace: "", sectionName: ""}}
-  trustedCARef: {name: "", key: ""}
-  configRef: {name: ""}
+  controlPlane: {host: "", tls: {}}
+  storage: {type: "", sqlitePath: ""}
+  exposure: {hostnames: [], serviceType: ""}
   values: {}
   valuesFrom: []
   patches: []
@@ -246,8 +239,8 @@ spec:
 		`InvalidSpec spec.chart: tag and digest are both set; set at most one of tag, semver and digest`,
 		`InvalidSpec spec.chart.digest: "sha256:abc" is not a digest; write sha256:<64 lowercase hex digits>`,
 		`InvalidSpec spec.release.timeout: 0s is not greater than 0`,
-		`NotHonoured spec.patches: this version of Sluice does not act on it yet; remove it`,
 		`NotAllowed spec.release.targetNamespace: class wso2 does not allow namespace other; it allows: team`,
+		`NotAllowed spec.patches: class wso2 does not let gateways patch the chart (policy.allowPatches); remove it`,
 		`InvalidSpec spec.remediation.strategy: "Never" is not one of "Rollback", "Retry", "Uninstall"`,
 		`InvalidSpec spec.storage.type: class wso2 does not allow "postgres"; it allows: sqlite`,
 		`UnmappedField spec.infrastructure.replicas: class wso2 does not map this field; remove it, or set the chart's own key in spec.values`,

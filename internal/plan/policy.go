@@ -27,10 +27,34 @@ func checkPolicy(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass, 
 	if release.StorageNamespace != release.TargetNamespace {
 		refuseNamespace("spec.release.storageNamespace", release.StorageNamespace)
 	}
+	refuseUnless := func(allowed bool, field, what, policy string) {
+		if !allowed {
+			wrong.add(v1alpha1.ReasonNotAllowed, field, "class %s does not let gateways %s (policy.%s); remove it", class.Name, what, policy)
+		}
+	}
+	refuseUnless(policy.AllowPatches || len(gateway.Spec.Patches) == 0, "spec.patches", "patch the chart", "allowPatches")
+	refuseUnless(policy.AllowRemoteClusters || deref(gateway.Spec.Cluster).KubeConfig == nil,
+		"spec.cluster.kubeConfig", "choose a cluster", "allowRemoteClusters")
+	refuseUnless(policy.AllowAdoption || !wantsAdoption(gateway), "metadata.annotations["+v1alpha1.AnnotationAdopt+"]",
+		"take over a HelmRelease", "allowAdoption")
 	given := text("", deref(class.Spec.Release).ServiceAccountName)
-	if release.ServiceAccountName != given && !policy.AllowServiceAccountOverride {
-		wrong.add(v1alpha1.ReasonNotAllowed, "spec.release.serviceAccountName",
-			"class %s does not let gateways choose a ServiceAccount (policy.allowServiceAccountOverride); remove it", class.Name)
+	refuseUnless(policy.AllowServiceAccountOverride || release.ServiceAccountName == given,
+		"spec.release.serviceAccountName", "choose a ServiceAccount", "allowServiceAccountOverride")
+}
+
+// wantsAdoption: the gateway asks to take over the HelmRelease of its name, whosever that is.
+func wantsAdoption(gateway *v1alpha1.APIGateway) bool {
+	return gateway.Annotations[v1alpha1.AnnotationAdopt] == "true"
+}
+
+func adopts(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass) bool {
+	return wantsAdoption(gateway) && deref(class.Spec.Policy).AllowAdoption
+}
+
+// checkAdoption refuses a value of the annotation that would be passed over.
+func checkAdoption(gateway *v1alpha1.APIGateway, wrong *faults) {
+	if value := gateway.Annotations[v1alpha1.AnnotationAdopt]; value != "" && value != "true" && value != "false" {
+		wrong.invalid("metadata.annotations["+v1alpha1.AnnotationAdopt+"]", "%q is neither \"true\" nor \"false\"", value)
 	}
 }
 

@@ -37,6 +37,8 @@ func planRelease(gateway *v1alpha1.APIGateway, class *v1alpha1.APIGatewayClass) 
 		TestEnabled:        value(false, deref(own.Test).Enable, deref(base.Test).Enable),
 		DependsOn:          dependencies(own.DependsOn),
 		ValuesFrom:         append([]meta.ValuesReference(nil), gateway.Spec.ValuesFrom...),
+		Cluster:            ClusterOf(gateway),
+		Patches:            patches(gateway.Spec.Patches),
 	}
 }
 
@@ -64,6 +66,7 @@ func dependencies(refs []v1alpha1.GatewayRef) []string {
 func checkSettings(field string, s v1alpha1.ReleaseSettings, wrong *faults) {
 	checkDuration(field+".interval", s.Interval, wrong)
 	checkDuration(field+".timeout", s.Timeout, wrong)
+	checkNameIfSet(field+".serviceAccountName", text("", s.ServiceAccountName), wrong)
 	if s.MaxHistory != nil && *s.MaxHistory < 0 {
 		wrong.invalid(field+".maxHistory", "%d is less than 0; 0 keeps all revisions", *s.MaxHistory)
 	}
@@ -79,6 +82,11 @@ func checkIgnore(field string, rules []helmv2.IgnoreRule, wrong *faults) {
 	for i, rule := range rules {
 		if len(rule.Paths) == 0 {
 			wrong.invalid(at(field, i)+".paths", "is empty; list JSON pointers, such as /spec/replicas")
+		}
+		if rule.Target != nil {
+			kustomizeLock.Lock()
+			checkSelectors(at(field, i)+".target", rule.Target, wrong)
+			kustomizeLock.Unlock()
 		}
 		for j, pointer := range rule.Paths {
 			if !isPointer(pointer) {

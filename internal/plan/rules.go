@@ -11,6 +11,9 @@ type rules struct {
 	values map[string]any
 	fields []fieldRule
 	images []imageRule
+	// capabilities and exposure say what the target cluster adds.
+	capabilities []capabilityRule
+	exposure     exposureRule
 }
 
 // fieldRule says where one field of the gateway lands.
@@ -35,10 +38,7 @@ type imagePlace struct {
 // readRules reads a class's values and mappings.
 func readRules(class *v1alpha1.APIGatewayClass, wrong *faults) rules {
 	spec := &class.Spec
-	r := rules{class: class.Name}
-	if spec.Values != nil {
-		r.values = decodeObject("spec.values", spec.Values.Raw, wrong)
-	}
+	r := rules{class: class.Name, values: readValues("spec.values", spec.Values, wrong)}
 	taken := &pathTree{}
 	seen := map[string]string{}
 	for i := range spec.ValueMappings {
@@ -54,6 +54,8 @@ func readRules(class *v1alpha1.APIGatewayClass, wrong *faults) rules {
 		refuseRepeated(seen, here+".name", spec.ImageMappings[i].Name, wrong)
 		r.images = append(r.images, rule)
 	}
+	r.capabilities = readCapabilities(spec.CapabilityValues, wrong)
+	r.exposure = readExposure(deref(spec.Exposure), taken, wrong)
 	return r
 }
 

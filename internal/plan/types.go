@@ -7,6 +7,7 @@ import (
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,10 +23,14 @@ type Input struct {
 	Gateway *v1alpha1.APIGateway
 	// Classes are all classes of the cluster (or of the files), since defaults are counted over all.
 	Classes []v1alpha1.APIGatewayClass
+	// Readings of these classes, to add to; nil is well.
+	Readings Readings
 	// Config is the ConfigMap that the gateway's configRef names; nil when there is none.
 	Config *corev1.ConfigMap
 	// ControllerName of the operator; empty means v1alpha1.DefaultControllerName.
 	ControllerName string
+	// Environment of the operator.
+	Environment Environment
 }
 
 // Plan is a gateway, validated and with every default applied. It says what is wanted, in Sluice's terms; fluxobjects says
@@ -45,6 +50,18 @@ type Plan struct {
 	Suspend *bool
 	// DeletionPolicy is never empty.
 	DeletionPolicy v1alpha1.DeletionPolicy
+	// Shard of Flux's controllers (and of the operator) that serves the objects; empty for those that serve no shard.
+	Shard string
+	// Adopt says that the gateway may take over a HelmRelease of its name that is somebody else's.
+	Adopt bool
+}
+
+// Cluster is a remote cluster.
+type Cluster struct {
+	// Name for messages, never empty.
+	Name string
+	// KubeConfig is the Secret, in the gateway's namespace, by which Flux reaches it.
+	KubeConfig meta.SecretKeyReference
 }
 
 // Source is an OCIRepository but for its name.
@@ -63,8 +80,10 @@ type Release struct {
 	TargetNamespace  string
 	StorageNamespace string
 	CreateNamespace  bool
-	Interval         time.Duration
-	Timeout          time.Duration
+	// Cluster that the release goes to; nil is Flux's own.
+	Cluster  *Cluster
+	Interval time.Duration
+	Timeout  time.Duration
 	// MaxHistory is the number of revisions kept; 0 keeps all.
 	MaxHistory         int
 	ServiceAccountName string
@@ -76,6 +95,8 @@ type Release struct {
 	// Values is a JSON object with sorted keys, merged from every layer but ValuesFrom; nil when there are none.
 	Values     []byte
 	ValuesFrom []meta.ValuesReference
+	// Patches of the rendered chart.
+	Patches []kustomize.Patch
 }
 
 // Remediation with every default applied.

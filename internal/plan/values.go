@@ -9,40 +9,39 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
 
-// planValues merges every layer of values but valuesFrom, lowest first: the class's values, what it adds when fields are
-// set, the mapped fields and images, configRef, spec.values. Nil where nothing is set.
-func planValues(gateway *v1alpha1.APIGateway, config *corev1.ConfigMap, release Release, r rules, wrong *faults) []byte {
+// planValues merges every layer of values but valuesFrom, lowest first: the class's values, what it adds for the target
+// cluster and when fields are set, the mapped fields and images, configRef, spec.values. Nil where nothing is set.
+func planValues(in Input, release Release, r rules, wrong *faults) []byte {
+	gateway := in.Gateway
 	fields := fieldValues(gateway, release, wrong)
 	settings := slices.Concat(
 		r.mapFields(fields, wrong),
 		r.mapImages(deref(gateway.Spec.Infrastructure).Images, wrong),
 	)
 	above := []layer{
-		readConfig(gateway, config, wrong),
+		readConfig(gateway, in.Config, wrong),
 		{name: "spec.values", values: freeValues(gateway, wrong)},
 	}
 	refuseConflicts(settings, above, wrong)
 
-	tree := apply(settings, merge(r.values, r.whenSet(fields)))
+	given := r.whenSet(fields, r.forTarget(targetOf(gateway, in.Environment), wrong))
+	tree := apply(settings, given)
 	for _, l := range above {
 		tree = merge(tree, l.values)
 	}
 	if len(tree) == 0 {
 		return nil
 	}
-	return encode(tree)
+	encoded := encode(tree)
+	checkSize(tree, encoded, append([]layer{{name: "APIGatewayClass/" + r.class, values: given}}, above...), wrong)
+	return encoded
 }
 
 func freeValues(gateway *v1alpha1.APIGateway, wrong *faults) map[string]any {
-	if gateway.Spec.Values == nil {
-		return nil
-	}
-	return decodeObject("spec.values", gateway.Spec.Values.Raw, wrong)
+	return readValues("spec.values", gateway.Spec.Values, wrong)
 }
 
 // apply sets what the mappings say, upon a copy of the values below them.
@@ -54,9 +53,9 @@ func apply(settings []setting, below map[string]any) map[string]any {
 	return tree.(map[string]any)
 }
 
-// whenSet merges, in the class's order, what it adds for the fields that are set.
-func (r rules) whenSet(fields map[string]any) map[string]any {
-	var merged map[string]any
+// whenSet lays over values, in the class's order, what it adds for the fields that are set.
+func (r rules) whenSet(fields, below map[string]any) map[string]any {
+	merged := below
 	for _, rule := range r.fields {
 		if _, set := fields[rule.field.name]; set {
 			merged = merge(merged, rule.whenSet)

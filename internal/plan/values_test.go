@@ -218,13 +218,15 @@ func TestFieldsThatTheClassDoesNotTakeAreRefused(t *testing.T) {
 			"{valueMappings: [{field: controlPlane.tokenSecretRef.key, paths: [a]}, {field: controlPlane.tls.certSecretRef.key, paths: [b]}, " +
 				"{field: storage.connectionSecretRef.key, paths: [c]}, {field: exposure.parentRef.sectionName, paths: [d]}, {field: trustedCARef.key, paths: [e]}]}",
 			"{controlPlane: {tokenSecretRef: {name: '', key: k}, tls: {certSecretRef: {name: '', key: k}}}, storage: {connectionSecretRef: {name: '', key: k}}, " +
-				"exposure: {parentRef: {name: '', sectionName: s}}, trustedCARef: {name: '', key: k}}",
+				"exposure: {tlsSecretRef: {name: ''}, parentRef: {name: '', sectionName: s}}, trustedCARef: {name: '', key: k}, configRef: {name: ''}}",
 			[]string{
 				"InvalidSpec spec.controlPlane.tokenSecretRef.name: is empty; name the object, or remove the whole reference",
 				"InvalidSpec spec.controlPlane.tls.certSecretRef.name: is empty; name the object, or remove the whole reference",
 				"InvalidSpec spec.storage.connectionSecretRef.name: is empty; name the object, or remove the whole reference",
+				"InvalidSpec spec.exposure.tlsSecretRef.name: is empty; name the object, or remove the whole reference",
 				"InvalidSpec spec.exposure.parentRef.name: is empty; name the object, or remove the whole reference",
 				"InvalidSpec spec.trustedCARef.name: is empty; name the object, or remove the whole reference",
+				"InvalidSpec spec.configRef.name: is empty; name the object, or remove the whole reference",
 			},
 		},
 	} {

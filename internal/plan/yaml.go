@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v2"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // decodeYAML reads a document of values, and says all that is wrong with it. It goes by YAML 1.1 as sigs.k8s.io/yaml does,
@@ -20,7 +21,13 @@ func decodeYAML(document []byte) (map[string]any, []string) {
 	decoder := yaml.NewDecoder(bytes.NewReader(document))
 	decoder.SetStrict(true)
 	var decoded any
-	if err := decoder.Decode(&decoded); err != nil && !errors.Is(err, io.EOF) {
+	err := decoder.Decode(&decoded)
+	if err != nil && keysAreOnce(document) {
+		decoder = yaml.NewDecoder(bytes.NewReader(document))
+		decoded = nil
+		err = decoder.Decode(&decoded)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, yamlErrors(err)
 	}
 	var another any
@@ -40,6 +47,46 @@ func decodeYAML(document []byte) (map[string]any, []string) {
 		return nil, []string{shape(normal) + " is not a map, and values are one"}
 	}
 	return object, nil
+}
+
+// keysAreOnce: no map of the document names a key twice. To a strict decoder a key that overrides a merged one is there twice,
+// and charts' values are full of such.
+func keysAreOnce(document []byte) bool {
+	var node kyaml.Node
+	return kyaml.NewDecoder(bytes.NewReader(document)).Decode(&node) == nil && distinct(&node)
+}
+
+func distinct(node *kyaml.Node) bool {
+	seen := map[string]bool{}
+	for i, child := range node.Content {
+		if !distinct(child) {
+			return false
+		}
+		if node.Kind != kyaml.MappingNode || i%2 == 1 {
+			continue
+		}
+		name := keyOf(child)
+		if name == "" || seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
+// keyOf tells keys apart as the decoder does, to which 1 and 0x1 are one. It is empty where that is not known.
+func keyOf(key *kyaml.Node) string {
+	if key.Kind != kyaml.ScalarNode {
+		return ""
+	}
+	if key.Style&(kyaml.DoubleQuotedStyle|kyaml.SingleQuotedStyle) != 0 || key.Tag == kyaml.MergeTag {
+		return "string " + key.Value
+	}
+	var value any
+	if key.Style != 0 || yaml.Unmarshal([]byte(key.Value), &value) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%T %v", value, value)
 }
 
 // yamlErrors are the library's messages, which give lines, one by one.

@@ -23,6 +23,10 @@ type Input struct {
 	Status v1alpha1.APIGatewayStatus
 	// Observation that it was computed from.
 	Observation fluxstatus.Observation
+	// Disturbed: somebody deleted or changed an object of the release, and Flux, once it looks, puts that right.
+	Disturbed bool
+	// Corrected is when Flux was last asked for such a correction; zero when it never was.
+	Corrected time.Time
 	// Now is the time.
 	Now metav1.Time
 }
@@ -33,13 +37,20 @@ type Request struct {
 	Annotations map[string]string
 	// Handled is the value of the gateway's requestedAt that these annotations hand on; empty when none.
 	Handled string
+	// Corrects: this asks for a correction of what was disturbed.
+	Corrects bool
 	// After is when to look again; zero when nothing is scheduled.
 	After time.Duration
 }
 
+// correctionInterval is the least time between two corrections of one gateway: where somebody else insists on a change, the
+// two sides take turns at this pace.
+const correctionInterval = 10 * time.Second
+
 // NextRequest decides what to ask of Flux now. It asks only when no Helm action runs, since a request in mid-upgrade can
-// cancel a good upgrade, and never again before Flux has handled the last request. What people ask goes first. Nothing is
-// asked of a suspended HelmRelease: Flux would take the request for handled and do nothing.
+// cancel a good upgrade, and never again before Flux has handled the last request. What people ask goes first, then attempts
+// after a failure, then corrections. Nothing is asked of a suspended HelmRelease: Flux would take the request for handled
+// and do nothing.
 func NextRequest(in Input) Request {
 	o := in.Observation
 	if !o.Settled() || o.Suspended || pending(o) {
@@ -48,6 +59,15 @@ func NextRequest(in Input) Request {
 	if wanted := in.Annotations[meta.ReconcileRequestAnnotation]; wanted != "" && wanted != in.Status.LastHandledReconcileAt {
 		return handOn(in.Annotations, wanted)
 	}
+	if request := attempt(in); len(request.Annotations) > 0 || request.After > 0 {
+		return request
+	}
+	return correction(in)
+}
+
+// attempt starts the next attempt at what is desired.
+func attempt(in Input) Request {
+	o := in.Observation
 	if !o.Carries || !o.Resting() {
 		return Request{}
 	}
@@ -73,9 +93,24 @@ func handOn(annotations map[string]string, wanted string) Request {
 	return Request{Annotations: out, Handled: wanted}
 }
 
+// correction has Flux look at what was disturbed. It does so only while the HelmRelease is Ready, whatever contents it
+// carries: after a failure Flux corrects nothing.
+func correction(in Input) Request {
+	ready := in.Observation.Ready
+	if !in.Disturbed || ready.Status != metav1.ConditionTrue || !ready.Current {
+		return Request{}
+	}
+	if wait := in.Corrected.Add(correctionInterval).Sub(in.Now.Time); wait > 0 {
+		return Request{After: wait}
+	}
+	return Request{Annotations: map[string]string{meta.ReconcileRequestAnnotation: tokenAt(in.Now)}, Corrects: true}
+}
+
+func tokenAt(now metav1.Time) string { return now.UTC().Format(time.RFC3339Nano) }
+
 // force starts one more attempt. resetAt would not: it does nothing after a change of patches alone.
 func force(now metav1.Time) Request {
-	token := now.UTC().Format(time.RFC3339Nano)
+	token := tokenAt(now)
 	return Request{Annotations: map[string]string{
 		meta.ReconcileRequestAnnotation: token,
 		meta.ForceRequestAnnotation:     token,

@@ -52,6 +52,51 @@ func but(in recovery.Input, set func(*fluxstatus.Observation)) recovery.Input {
 	return in
 }
 
+func TestCorrections(t *testing.T) {
+	disturbed := func(sets ...func(*recovery.Input)) recovery.Input {
+		in := asked(nil, "")
+		in.Observation.Ready = fluxstatus.Statement{Status: "True", Reason: "UpgradeSucceeded", Current: true}
+		in.Status.History = []v1alpha1.RevisionStatus{{Revision: 1, DesiredHash: in.Observation.ContentHash}}
+		in.Disturbed = true
+		for _, set := range sets {
+			set(&in)
+		}
+		return in
+	}
+	observed := func(set func(*fluxstatus.Observation)) func(*recovery.Input) {
+		return func(in *recovery.Input) { set(&in.Observation) }
+	}
+	correct := recovery.Request{Annotations: map[string]string{requestedAt: token}, Corrects: true}
+	for what, c := range map[string]struct {
+		in   recovery.Input
+		want recovery.Request
+	}{
+		"nothing was disturbed":          {disturbed(func(in *recovery.Input) { in.Disturbed = false }), nothing},
+		"it was":                         {disturbed(), correct},
+		"10 s after the last correction": {disturbed(func(in *recovery.Input) { in.Corrected = noon.Add(-10 * time.Second) }), correct},
+		"sooner":                         {disturbed(func(in *recovery.Input) { in.Corrected = noon.Add(-3 * time.Second) }), recovery.Request{After: 7 * time.Second}},
+		"while another spec is wanted, whose chart is not there yet": {disturbed(observed(func(o *fluxstatus.Observation) { o.Carries = false })), correct},
+		"people's requests go first": {
+			disturbed(func(in *recovery.Input) { in.Annotations = map[string]string{requestedAt: "now"} }),
+			recovery.Request{Annotations: map[string]string{requestedAt: "now"}, Handled: "now"},
+		},
+		"not while it is suspended": {disturbed(observed(func(o *fluxstatus.Observation) { o.Suspended = true })), nothing},
+		"not while Flux is at work": {disturbed(observed(func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Acting })), nothing},
+		"not while Flux corrects":   {disturbed(observed(func(o *fluxstatus.Observation) { o.Activity = fluxstatus.Correcting })), nothing},
+		"not while a request is pending": {
+			disturbed(observed(func(o *fluxstatus.Observation) { o.RequestedAt, o.HandledRequestAt = "b", "a" })), nothing,
+		},
+		"not after a failure":                         {disturbed(observed(func(o *fluxstatus.Observation) { o.Ready.Status = "False" })), nothing},
+		"not by what Flux said of another generation": {disturbed(observed(func(o *fluxstatus.Observation) { o.Ready.Current = false })), nothing},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if got := recovery.NextRequest(c.in); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
 func TestPeoplesRequests(t *testing.T) {
 	all := map[string]string{requestedAt: "now", forceAt: "now", resetAt: "now"}
 	on := func(annotations map[string]string) recovery.Request {

@@ -78,10 +78,14 @@ func runsOn(o fluxstatus.Observation) int64 {
 	return int64(o.Latest.Version)
 }
 
+// skew is how much the clocks of two replicas may differ.
+const skew = time.Minute
+
 // timed notes when Flux had finished with the failed attempt. The wait for the next one counts from there: a rollback that
-// takes longer than the wait would otherwise leave none.
+// takes longer than the wait would otherwise leave none. A time yet to come is of a clock that has been set back since: the
+// wait starts anew, else there would be no attempt until that time.
 func (r Rounds) timed(o fluxstatus.Observation, now metav1.Time) Rounds {
-	if r.Last == nil || r.Last.Time != nil || !o.Resting() {
+	if r.Last == nil || !o.Resting() || r.Last.Time != nil && r.Last.Time.Sub(now.Time) <= skew {
 		return r
 	}
 	last := r.Last.DeepCopy()

@@ -69,6 +69,18 @@ func TestCount(t *testing.T) {
 			before(1, failed("1", "timeout", nil)), with(resting("1", timeout), func(o *fluxstatus.Observation) { o.Latest = &helmv2.Snapshot{Version: 7, Status: "failed"} }), "Rollback",
 			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", &noon)},
 		},
+		"the clock was set back a day": {
+			before(1, failed("1", "timeout", at(24*time.Hour))), resting("1", timeout), "Rollback",
+			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", &noon)},
+		},
+		"another replica's clock is ahead": {
+			before(1, failed("1", "timeout", at(time.Minute))), resting("1", timeout), "Rollback",
+			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", at(time.Minute))},
+		},
+		"the clock was set back in mid-upgrade": {
+			before(1, failed("1", "timeout", at(24*time.Hour))), with(resting("1", nil), acting), "Rollback",
+			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", at(24*time.Hour))},
+		},
 		"the same failure, looked at again: the wait goes on": {
 			before(1, failed("1", "timeout", at(-time.Minute))), resting("1", timeout), "Rollback",
 			recovery.Rounds{Failures: 1, Last: failed("1", "timeout", at(-time.Minute))},

@@ -19,6 +19,10 @@ func (s *Set) advice(g *v1alpha1.APIGateway, reason string) string {
 		return s.classAdvice(g)
 	case v1alpha1.ReasonConfigNotFound:
 		return s.configAdvice(g)
+	case v1alpha1.ReasonCapabilityUnknown:
+		return "; list what it serves, with its kinds, with --api-versions"
+	case v1alpha1.ReasonIssuerRequired:
+		return "; name it with --external-ca-issuer-name, or in spec.cluster.externalCAIssuerName of a remote cluster"
 	}
 	return ""
 }
@@ -31,7 +35,7 @@ func (s *Set) classAdvice(g *v1alpha1.APIGateway) string {
 			}
 		}
 	}
-	return "; pass the file of the class with -f, too"
+	return "; add the file of the class to the input"
 }
 
 func (s *Set) configAdvice(g *v1alpha1.APIGateway) string {
@@ -42,5 +46,5 @@ func (s *Set) configAdvice(g *v1alpha1.APIGateway) string {
 	if s.configs[types.NamespacedName{Name: name.Name}] != nil {
 		return fmt.Sprintf("; the one in the input has no metadata.namespace: write %s there", g.Namespace)
 	}
-	return "; pass the file of the ConfigMap with -f, too"
+	return "; add the file of the ConfigMap to the input"
 }

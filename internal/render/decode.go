@@ -14,31 +14,45 @@ import (
 	sjson "sigs.k8s.io/json"
 )
 
-// decodeStrict fills the typed object from what was read and says of every field that has no place in it, or a value of
-// the wrong type. What is wrong is left out; the rest is decoded. The object read is used up.
-func decodeStrict(object map[string]any, into any) []fault {
-	unknown, faults := decodeTypes(object, into)
-	return append(faults, unknownFields(unknown)...)
+// decoder fills a typed object from what was read. The object read is used up.
+type decoder struct {
+	object map[string]any
+	into   any
+	effort *effort
 }
 
-// decodeTypes does so without judging unknown fields, which it returns.
-func decodeTypes(object map[string]any, into any) (unknown []error, faults []fault) {
+// strict says of every field that has no place in the object, or a value of the wrong type. What is wrong is left out; the
+// rest is decoded.
+func (d decoder) strict() []fault {
+	unknown, faults := d.types()
+	for _, err := range unknown {
+		f := fault{message: err.Error()}
+		if at, ok := errors.AsType[sjson.FieldError](err); ok {
+			f = fault{field: at.FieldPath(), message: unknownField(d.into, at.FieldPath())}
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// types does so without judging unknown fields, which it returns.
+func (d decoder) types() (unknown []error, faults []fault) {
 	for {
-		unknown, err := tryDecode(object, into)
+		unknown, err := d.try(d.into)
 		if err == nil {
 			return unknown, faults
 		}
-		at := locate(object, into, err)
+		at := d.locate(err)
 		faults = append(faults, fault{field: at.path, message: typeMessage(err)})
-		if at.clear == nil {
+		if at.clear == nil || len(faults) >= maxFaults {
 			return nil, faults
 		}
 		at.clear()
 	}
 }
 
-func tryDecode(object map[string]any, into any) (strict []error, err error) {
-	data, err := json.Marshal(object)
+func (d decoder) try(into any) (strict []error, err error) {
+	data, err := json.Marshal(d.object)
 	if err != nil {
 		return nil, err
 	}
@@ -47,16 +61,10 @@ func tryDecode(object map[string]any, into any) (strict []error, err error) {
 	return sjson.UnmarshalStrict(data, into, sjson.DisallowUnknownFields)
 }
 
-func unknownFields(errs []error) []fault {
-	var faults []fault
-	for _, err := range errs {
-		f := fault{message: err.Error()}
-		if at, ok := errors.AsType[sjson.FieldError](err); ok {
-			f = fault{field: at.FieldPath(), message: "is not a field that this version knows"}
-		}
-		faults = append(faults, f)
-	}
-	return faults
+// size of the object is about what decoding it takes.
+func (d decoder) size() int {
+	data, _ := json.Marshal(d.object)
+	return len(data)
 }
 
 // place is a value within the object that was read.
@@ -66,15 +74,19 @@ type place struct {
 }
 
 // locate finds the innermost value that the error is about: the one without which there is another error or none. The
-// decoders of durations and quantities do not say where they failed.
-func locate(object map[string]any, into any, err error) place {
-	probe := reflect.New(reflect.TypeOf(into).Elem()).Interface()
+// decoders of durations and quantities do not say where they failed. When the effort is spent, a value around it must do.
+func (d decoder) locate(err error) place {
+	probe := reflect.New(reflect.TypeOf(d.into).Elem()).Interface()
+	size := d.size()
 	same := func() bool {
-		_, now := tryDecode(object, probe)
+		if !d.effort.spend(size) {
+			return true
+		}
+		_, now := d.try(probe)
 		return now != nil && now.Error() == err.Error()
 	}
 	var found place
-	var value any = object
+	var value any = d.object
 	for {
 		inner, child := blame(value, found.path, same)
 		if inner.clear == nil {

@@ -53,16 +53,16 @@ func split(data []byte) ([]document, []fault) {
 }
 
 // parse reads a document, with the file's line numbers and every alias replaced by what it stands for. Without content
-// the node is nil.
-func parse(d document) (*yaml.Node, []fault) {
+// the node is nil. The effort goes into finding the line of a syntax error.
+func parse(d document, e *effort) (*yaml.Node, []fault) {
 	decoder := yaml.NewDecoder(strings.NewReader(d.text))
 	var node yaml.Node
 	if err := decoder.Decode(&node); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return parseJSON(d, err)
+		return parseJSON(d, err, e)
 	}
-	if faults := d.nothingFollows(decoder); faults != nil {
+	if faults := d.nothingFollows(decoder, e); faults != nil {
 		return nil, faults
 	}
 	if isEmpty(&node) {
@@ -76,24 +76,24 @@ func parse(d document) (*yaml.Node, []fault) {
 }
 
 // parseJSON reads what YAML's parser refused and is JSON all the same: YAML knows not all of JSON's escapes.
-func parseJSON(d document, err error) (*yaml.Node, []fault) {
+func parseJSON(d document, err error, e *effort) (*yaml.Node, []fault) {
 	var whole any
 	twice, notJSON := sjson.UnmarshalStrict([]byte(d.text), &whole)
 	if notJSON != nil { // or something follows it
-		return nil, d.syntaxFault(err)
+		return nil, d.syntaxFault(err, e)
 	}
 	if len(twice) > 0 {
 		return nil, []fault{{line: d.above + 1, message: twice[0].Error()}}
 	}
 	object, notJSON := decode([]byte(d.text))
 	if notJSON != nil {
-		return nil, d.syntaxFault(err)
+		return nil, d.syntaxFault(err, e)
 	}
 	plain, notJSON := encode(object)
 	if notJSON != nil || string(plain) == d.text {
-		return nil, d.syntaxFault(err)
+		return nil, d.syntaxFault(err, e)
 	}
-	return parse(document{above: d.above, text: string(plain)})
+	return parse(document{above: d.above, text: string(plain)}, e)
 }
 
 func isEmpty(doc *yaml.Node) bool {
@@ -101,14 +101,14 @@ func isEmpty(doc *yaml.Node) bool {
 }
 
 // nothingFollows refuses a second document within the first one's text (after "..."), which kustomize drops silently.
-func (d document) nothingFollows(decoder *yaml.Decoder) []fault {
+func (d document) nothingFollows(decoder *yaml.Decoder, e *effort) []fault {
 	var rest yaml.Node
 	err := decoder.Decode(&rest)
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
-		return d.syntaxFault(err)
+		return d.syntaxFault(err, e)
 	}
 	if isEmpty(&rest) {
 		return nil
@@ -116,17 +116,15 @@ func (d document) nothingFollows(decoder *yaml.Decoder) []fault {
 	return []fault{{line: rest.Line + d.above, message: "a document must begin after a line of its own that says ---"}}
 }
 
-// maxSearched bounds the search for the line of a syntax error, which parses the text again and again.
-const maxSearched = 500
-
 // syntaxFault says where a document cannot be parsed. The parser names the line where the construct at fault begins, and
-// sometimes the one before; the line after the longest beginning that it can parse is nearer.
-func (d document) syntaxFault(err error) []fault {
+// sometimes the one before; the line after the longest beginning that it can parse is nearer. To find that one, the text
+// is parsed again and again.
+func (d document) syntaxFault(err error, e *effort) []fault {
 	faults := yamlFaults(err, 1)
-	lines := strings.SplitAfter(d.text, "\n")
-	for n := len(lines) - 1; n > 0 && len(lines) <= maxSearched; n-- {
-		if parses(strings.Join(lines[:n], "")) {
-			faults[0].line = max(faults[0].line, n+1)
+	end := strings.LastIndexByte(strings.TrimSuffix(d.text, "\n"), '\n')
+	for ; end >= 0 && e.spend(yamlEffort*end); end = strings.LastIndexByte(d.text[:end], '\n') {
+		if beginning := d.text[:end+1]; parses(beginning) {
+			faults[0].line = max(faults[0].line, strings.Count(beginning, "\n")+1)
 			break
 		}
 	}

@@ -18,7 +18,7 @@ func readAll(t *testing.T, text string) ([]string, []fault) {
 	documents, faults := split([]byte(text))
 	var objects []string
 	for _, d := range documents {
-		root, wrong := parse(d)
+		root, wrong := parse(d, &effort{})
 		faults = append(faults, wrong...)
 		if root == nil {
 			continue
@@ -83,6 +83,7 @@ func TestReadsAsKustomize(t *testing.T) {
 		"the end marker before the dashes":   {"a: 1\n...\n---\nb: 2\n", []string{`{"a":1}`, `{"b":2}`}},
 		"JSON, with tabs and escapes":        {"{\n\t\"a\": [1, 2.5, null],\n\t\"b\": \"\\u003c\\t\"\n}\n", []string{`{"a":[1,2.5,null],"b":"\u003c\t"}`}},
 		"a literal that looks like a divide": {"a: |\n  ---\n  b\n", []string{`{"a":"---\nb\n"}`}},
+		"an integer that is tagged a float":  {"a: !!float 5\n", []string{`{"a":5}`}},
 		"binary":                             {"a: !!binary aGVsbG8=\n", []string{`{"a":"hello"}`}},
 		"nothing":                            {"", nil},
 	} {
@@ -120,7 +121,7 @@ func TestUnreadable(t *testing.T) {
 			[]fault{{line: 1, message: "did not find expected node content"}, {line: 3, message: "did not find expected node content"}},
 		},
 		"a key twice": {
-			"a: 1\n---\nb: 1\nc: 2\nb: 3\n", []fault{{line: 5, message: `mapping key "b" already defined at line 3`}},
+			"a: 1\n---\nb: 1\nc: 2\nb: 3\n", []fault{{line: 5, field: "b", message: `mapping key "b" already defined at line 3`}},
 		},
 		"an unknown anchor":         {"---\na: *x\n", []fault{{line: 2, message: "unknown anchor 'x' referenced"}}},
 		"an anchor within itself":   {"x: 1\n---\na: &a [*a]\n", []fault{{line: 3, message: "anchor 'a' value contains itself"}}},
@@ -139,6 +140,10 @@ func TestUnreadable(t *testing.T) {
 				{line: 3, field: "b[0]", message: "123456789012345678901234567890 is outside the 64-bit integers and would be rounded; quote it"},
 				{line: 4, field: "c", message: "-9223372036854775809 is outside the 64-bit integers and would be rounded; quote it"},
 			},
+		},
+		"bytes that are no text": {
+			"a:\n- !!binary 7000\n",
+			[]fault{{line: 2, field: "a[0]", message: "is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if that is expected here"}},
 		},
 		"what is no number to JSON": {
 			"a.b: .nan\n", []fault{{line: 1, field: `a\.b`, message: ".nan is a number that JSON does not have; quote it, if it is meant as text"}},

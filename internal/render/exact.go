@@ -7,18 +7,19 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strings"
+	"strconv"
+	"unicode/utf8"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
-
-	"github.com/sluice-gateway/sluice/internal/plan"
 )
 
 // toMap turns an object's node into what encoding/json makes of it, scalars resolved as kustomize-controller does: yes is
 // a string, an unquoted date a timestamp. What would be rounded or cannot be said in JSON is a fault.
 func toMap(node *yaml.Node) (map[string]any, []fault) {
-	if faults := inexact(node, ""); faults != nil {
-		return nil, faults
+	var in inspection
+	in.value(node, nil)
+	if in.faults != nil {
+		return nil, in.faults
 	}
 	var object map[string]any
 	if err := node.Decode(&object); err != nil {
@@ -27,56 +28,90 @@ func toMap(node *yaml.Node) (map[string]any, []fault) {
 	return object, nil
 }
 
-// inexact finds what does not survive the way through JSON.
-func inexact(node *yaml.Node, path string) []fault {
-	switch node.Kind {
-	case yaml.MappingNode:
-		return inexactMap(node, path)
-	case yaml.SequenceNode:
-		var faults []fault
-		for i, item := range node.Content {
-			faults = append(faults, inexact(item, indexPath(path, i))...)
-		}
-		return faults
-	case yaml.ScalarNode:
-		if message := inexactScalar(node); message != "" {
-			return []fault{{line: node.Line, field: path, message: message}}
-		}
+// maxDepth is how deep an object may be nested. It leaves it to the plan to refuse values that are too deep by its own
+// measure, with its own message.
+const maxDepth = 150
+
+// maxFaults is how many faults of one object are told. Each may have a long path.
+const maxFaults = 100
+
+// inspection finds what of an object does not survive the way through JSON.
+type inspection struct{ faults []fault }
+
+func (in *inspection) wrong(line int, at *trail, message string) {
+	switch {
+	case len(in.faults) < maxFaults:
+		in.faults = append(in.faults, fault{line: line, field: at.String(), message: message})
+	case len(in.faults) == maxFaults:
+		in.faults = append(in.faults, fault{line: line, message: "there are more such faults below; correct these first"})
 	}
-	return nil
 }
 
-func inexactMap(node *yaml.Node, path string) []fault {
-	var faults []fault
+func (in *inspection) value(node *yaml.Node, at *trail) {
+	if at.level() > maxDepth {
+		in.wrong(node.Line, at.first(3), fmt.Sprintf("is nested more than %d deep; make it flatter", maxDepth))
+		return
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		in.mapping(node, at)
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			in.value(item, at.at(i))
+		}
+	case yaml.ScalarNode:
+		if message := inexactScalar(node); message != "" {
+			in.wrong(node.Line, at, message)
+		}
+	}
+}
+
+func (in *inspection) mapping(node *yaml.Node, at *trail) {
+	lines := make(map[string]int, len(node.Content)/2)
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode || key.ShortTag() != yaml.NodeTagString {
-			faults = append(faults, fault{line: key.Line, field: path, message: "the key " + describe(key) + " is not a string; quote it"})
+			in.wrong(key.Line, at, describe(key))
 			continue
 		}
-		faults = append(faults, inexact(value, keyPath(path, key.Value))...)
+		if line, twice := lines[key.Value]; twice { // the parser would tell of every two of a thousand
+			in.wrong(key.Line, at.keyed(key.Value), fmt.Sprintf("mapping key %q already defined at line %d", key.Value, line))
+			continue
+		}
+		lines[key.Value] = key.Line
+		in.value(value, at.keyed(key.Value))
 	}
-	return faults
 }
 
+// describe says what is wrong with a key.
 func describe(key *yaml.Node) string {
 	if key.Kind == yaml.ScalarNode {
-		return key.Value
+		return "the key " + key.Value + " is not a string; quote it"
 	}
-	return "here"
+	return "a key here is a list or a map, and must be a string"
 }
 
 var integer = regexp.MustCompile(`^[-+]?[0-9_]+$`)
 
-// inexactScalar says what is wrong with a number: the API server rounds integers outside int64.
+// inexactScalar says what is wrong with a scalar: the API server rounds integers outside int64, and JSON replaces bytes that
+// are no text.
 func inexactScalar(node *yaml.Node) string {
 	switch node.ShortTag() {
+	case "!!binary":
+		var text string
+		if node.Decode(&text) == nil && !utf8.ValidString(text) {
+			return "is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if that is expected here"
+		}
+		return ""
 	case yaml.NodeTagInt:
 		var i int64
 		if node.Decode(&i) == nil {
 			return ""
 		}
 	case yaml.NodeTagFloat:
+		if _, err := strconv.ParseInt(node.Value, 10, 64); err == nil { // an integer that is tagged so
+			return ""
+		}
 		var f float64
 		if node.Decode(&f) == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
 			return node.Value + " is a number that JSON does not have; quote it, if it is meant as text"
@@ -88,48 +123,4 @@ func inexactScalar(node *yaml.Node) string {
 		return ""
 	}
 	return node.Value + " is outside the 64-bit integers and would be rounded; quote it"
-}
-
-// keyPath is the path of a key below path, in the notation of a plan's paths: a dot within the key is escaped.
-func keyPath(path, key string) string {
-	own := plan.Path{{Key: key}}.String()
-	if path == "" {
-		return own
-	}
-	return path + "." + own
-}
-
-func indexPath(path string, i int) string {
-	return fmt.Sprintf("%s[%d]", path, i)
-}
-
-// lineOf is the line of the field at path, or of the nearest one above it that is there.
-func lineOf(node *yaml.Node, path string) int {
-	line := node.Line
-	for rest := path; ; {
-		key, value, after := step(node, rest)
-		if value == nil {
-			return line
-		}
-		line, node, rest = key, value, after
-	}
-}
-
-// step finds the child of node that path begins with: its line, itself, and the rest of the path.
-func step(node *yaml.Node, path string) (int, *yaml.Node, string) {
-	for i, child := range node.Content {
-		own := indexPath("", i)
-		line := child.Line
-		if node.Kind == yaml.MappingNode {
-			if i%2 == 1 {
-				continue
-			}
-			own, child = keyPath("", child.Value), node.Content[i+1]
-		}
-		after, found := strings.CutPrefix(path, own)
-		if found && (after == "" || after[0] == '.' || after[0] == '[') {
-			return line, child, strings.TrimPrefix(after, ".")
-		}
-	}
-	return 0, nil, ""
 }

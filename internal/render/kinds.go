@@ -13,61 +13,156 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/internal/spelling"
 )
 
-const configMapKind = "ConfigMap"
+const (
+	configMapKind = "ConfigMap"
+	secretKind    = "Secret"
+	listKind      = "List"
+)
 
 // addNode places an object, or the items of a list, wherever they nest.
 func (s *Set) addNode(node *yaml.Node, o origin) {
-	apiVersion, kind := scalarField(node, "apiVersion"), scalarField(node, "kind")
-	o.line = node.Line
-	if items := field(node, "items"); items != nil && strings.HasSuffix(kind, "List") {
-		for i, item := range items.Content {
-			inner := o
-			inner.path = strings.TrimPrefix(indexPath(o.path+".items", i), ".")
-			s.addNode(item, inner)
-		}
-		return
+	if o.document != nil {
+		o.line = node.Line
 	}
-	group, _, _ := strings.Cut(apiVersion, "/")
+	apiVersion, kind := scalarField(node, "apiVersion"), scalarField(node, "kind")
+	ours := isOurs(apiVersion)
+	items := field(node, "items")
 	switch {
-	case group == v1alpha1.GroupVersion.Group:
+	case node.Kind == yaml.SequenceNode:
+		s.addArray(node, o)
+	case kind == listKind, ours && strings.HasSuffix(kind, listKind), apiVersion == "v1" && kind == configMapKind+listKind:
+		s.addList(node, items, o)
+	case items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, listKind):
+		s.addItems(items, o)
+	case ours:
 		s.addOurs(node, o, apiVersion, kind)
 	case apiVersion == "v1" && kind == configMapKind:
 		s.addConfigMap(node, o)
+	case kind == v1alpha1.APIGatewayKind, kind == v1alpha1.APIGatewayClassKind:
+		s.addNamesake(node, o, apiVersion)
+	}
+}
+
+func isOurs(apiVersion string) bool {
+	group, _, _ := strings.Cut(apiVersion, "/")
+	return group == v1alpha1.GroupVersion.Group
+}
+
+// addArray refuses objects that nobody reads so. Other arrays, as JSON patches are, lie beside objects with good reason.
+func (s *Set) addArray(node *yaml.Node, o origin) {
+	for i, item := range node.Content {
+		if scalarField(item, "apiVersion") == "" || scalarField(item, "kind") == "" {
+			continue
+		}
+		s.fileProblems(o.file, []fault{{line: item.Line, message: fmt.Sprintf("[%d]: %s stands in an array, and a document is one object: "+
+			"write each as a document of its own, or all as items of a List", i, ObjectName(item))}})
+	}
+}
+
+// addList refuses a list that holds something else than objects: whatever it was meant to hold would be passed over. No
+// items at all are how some programs write that there are none.
+func (s *Set) addList(node, items *yaml.Node, o origin) {
+	kind := scalarField(node, "kind")
+	switch {
+	case items == nil:
+		s.refuse(node, o, kind, fault{field: "items", message: "is missing"})
+		return
+	case items.Kind != yaml.SequenceNode && !yaml.IsYNodeTaggedNull(items):
+		s.refuse(node, o, kind, fault{field: "items", message: "must be a list of objects"})
+		return
+	}
+	for i, item := range items.Content {
+		at := indexPath("items", i)
+		switch {
+		case item.Kind != yaml.MappingNode:
+			s.refuse(node, o, kind, fault{field: at, message: "must be an object, not " + Shape(item)})
+		case scalarField(item, "kind") == "" && !isOurs(scalarField(item, "apiVersion")): // addOurs refuses ours
+			s.refuse(node, o, kind, fault{field: at + ".kind", message: "is missing; the API server's own answers leave it out, kubectl get -o yaml does not"})
+		}
+	}
+	s.addItems(items, o)
+}
+
+// Shape says what stands in the place of something else: a short word, or the scalar itself.
+func Shape(node *yaml.Node) string {
+	switch {
+	case node.Kind == yaml.SequenceNode:
+		return "a list"
+	case node.Kind == yaml.MappingNode:
+		return "a map"
+	case node.Kind == yaml.AliasNode:
+		return "the alias *" + node.Value
+	case yaml.IsYNodeTaggedNull(node):
+		return "null"
+	}
+	return node.Value
+}
+
+func (s *Set) addItems(items *yaml.Node, o origin) {
+	for i, item := range items.Content {
+		inner := o
+		inner.path = strings.TrimPrefix(indexPath(o.path+".items", i), ".")
+		s.addNode(item, inner)
 	}
 }
 
 // addOurs refuses whatever of our group is not known, since it was meant for us.
 func (s *Set) addOurs(node *yaml.Node, o origin, apiVersion, kind string) {
-	switch ours := v1alpha1.GroupVersion.String(); {
+	ours := v1alpha1.GroupVersion.String()
+	kinds := fmt.Sprintf("%s has %s and %s", ours, v1alpha1.APIGatewayKind, v1alpha1.APIGatewayClassKind)
+	switch {
 	case apiVersion != ours:
-		s.refuse(node, o, fault{field: "apiVersion", message: fmt.Sprintf("%s is not known; this sluice knows %s", apiVersion, ours)})
+		s.refuse(node, o, ObjectName(node), fault{field: "apiVersion", message: notKnown(apiVersion)})
 	case kind == v1alpha1.APIGatewayKind:
 		s.addGateway(node, o)
 	case kind == v1alpha1.APIGatewayClassKind:
 		s.addClass(node, o)
+	case kind == "":
+		s.refuse(node, o, ObjectName(node), fault{field: "kind", message: "is missing; " + kinds})
 	default:
-		s.refuse(node, o, fault{field: "kind", message: fmt.Sprintf("%s is not a kind of %s, which has %s and %s",
+		s.refuse(node, o, ObjectName(node), fault{field: "kind", message: fmt.Sprintf("%s is not a kind of %s, which has %s and %s",
 			kind, ours, v1alpha1.APIGatewayKind, v1alpha1.APIGatewayClassKind)})
 	}
 }
 
-func (s *Set) refuse(node *yaml.Node, o origin, f fault) {
-	s.objectProblems(o, scalarField(node, "kind")+" "+nameOf(node), []fault{f})
+func notKnown(apiVersion string) string {
+	return fmt.Sprintf("%s is not known; this sluice knows %s", apiVersion, v1alpha1.GroupVersion)
+}
+
+// addNamesake judges an object with the name of one of our kinds and another apiVersion: other people have such kinds,
+// too, but where the apiVersion is missing or misspelt, ours was meant.
+func (s *Set) addNamesake(node *yaml.Node, o origin, apiVersion string) {
+	ours := v1alpha1.GroupVersion.String()
+	switch {
+	case apiVersion == "":
+		s.refuse(node, o, ObjectName(node), fault{field: "apiVersion", message: "is missing; write " + ours})
+	case !strings.Contains(apiVersion, "/"), strings.Contains(apiVersion, "sluice"),
+		spelling.Nearest(apiVersion, []string{ours}, len(ours)/5) != "":
+		s.refuse(node, o, ObjectName(node), fault{field: "apiVersion", message: notKnown(apiVersion)})
+	default:
+		s.notes = append(s.notes, Problem{File: o.file, Line: o.line, Object: ObjectName(node), APIVersion: apiVersion,
+			Message: fmt.Sprintf("skipped: its apiVersion is %s, not %s", apiVersion, ours)})
+	}
+}
+
+func (s *Set) refuse(node *yaml.Node, o origin, object string, f fault) {
+	s.objectProblems(o, node, object, []fault{f})
 	s.unread = true
 }
 
 func (s *Set) addGateway(node *yaml.Node, o origin) {
-	object := v1alpha1.APIGatewayKind + " " + nameOf(node)
-	gateway := &v1alpha1.APIGateway{}
-	faults := append(decodeNode(node, gateway), nameFaults(node)...)
+	object := ObjectName(node)
+	gateway, faults := s.readGateway(node)
+	faults = append(faults, nameFaults(node)...)
 	if scalarField(field(node, "metadata"), "namespace") == "" {
 		faults = append(faults, fault{field: "metadata.namespace", message: "is missing; write it here, since a namespace given by " +
 			"kubectl or by a Kustomization's targetNamespace is not seen"})
 	}
-	faulty := s.objectProblems(o, object, faults)
-	if !s.place(object, o) {
+	faulty := s.objectProblems(o, node, object, faults)
+	if !s.place(node, object, o) {
 		return
 	}
 	if s.gateways == nil {
@@ -76,11 +171,20 @@ func (s *Set) addGateway(node *yaml.Node, o origin) {
 	s.gateways[types.NamespacedName{Namespace: gateway.Namespace, Name: gateway.Name}] = &gatewayEntry{gateway, faulty}
 }
 
+// readGateway takes the gateway that was read ahead, if it is this one.
+func (s *Set) readGateway(node *yaml.Node) (*v1alpha1.APIGateway, []fault) {
+	if s.read.root == node && s.read.gateway != nil {
+		return s.read.gateway, nil
+	}
+	gateway := &v1alpha1.APIGateway{}
+	return gateway, decodeNode(node, gateway, &s.effort)
+}
+
 func (s *Set) addClass(node *yaml.Node, o origin) {
 	object := v1alpha1.APIGatewayClassKind + " " + scalarField(field(node, "metadata"), "name")
 	class := v1alpha1.APIGatewayClass{}
-	faults := append(decodeNode(node, &class), nameFaults(node)...)
-	if s.objectProblems(o, object, faults) || !s.place(object, o) {
+	faults := append(decodeNode(node, &class, &s.effort), nameFaults(node)...)
+	if s.objectProblems(o, node, object, faults) || !s.place(node, object, o) {
 		s.unread = true
 		return
 	}
@@ -90,13 +194,13 @@ func (s *Set) addClass(node *yaml.Node, o origin) {
 // addConfigMap keeps every ConfigMap, since a gateway of a later file may refer to it. Its unknown fields are not ours to
 // judge.
 func (s *Set) addConfigMap(node *yaml.Node, o origin) {
-	object := configMapKind + " " + nameOf(node)
+	object := ObjectName(node)
 	config := &corev1.ConfigMap{}
 	values, faults := toMap(node)
 	if faults == nil {
-		_, faults = decodeTypes(values, config)
+		_, faults = decoder{values, config, &s.effort}.types()
 	}
-	if s.objectProblems(o, object, faults) || !s.place(object, o) {
+	if s.objectProblems(o, node, object, faults) || !s.place(node, object, o) {
 		s.unread = true
 		return
 	}
@@ -106,12 +210,12 @@ func (s *Set) addConfigMap(node *yaml.Node, o origin) {
 	s.configs[types.NamespacedName{Namespace: config.Namespace, Name: config.Name}] = config
 }
 
-func decodeNode(node *yaml.Node, into any) []fault {
+func decodeNode(node *yaml.Node, into any, e *effort) []fault {
 	values, faults := toMap(node)
 	if faults != nil {
 		return faults
 	}
-	return decodeStrict(values, into)
+	return decoder{values, into, e}.strict()
 }
 
 func nameFaults(node *yaml.Node) []fault {
@@ -119,6 +223,11 @@ func nameFaults(node *yaml.Node) []fault {
 		return nil
 	}
 	return []fault{{field: "metadata.name", message: "is missing"}}
+}
+
+// ObjectName is what problems call an object: kind namespace/name, as far as they are there.
+func ObjectName(node *yaml.Node) string {
+	return strings.TrimSpace(scalarField(node, "kind") + " " + nameOf(node))
 }
 
 // nameOf is namespace/name, as far as they are there.

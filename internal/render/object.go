@@ -7,9 +7,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
-	"strconv"
+	"slices"
+	"strings"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,8 +22,14 @@ import (
 // Object is one object of the output.
 type Object struct {
 	Kind, Namespace, Name string
-	// JSON with sorted keys and without status.
-	JSON []byte
+	manifest              *manifest
+}
+
+// manifest is an object without its status, which is Flux's to write.
+type manifest struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        metav1.ObjectMeta `json:"metadata"`
+	Spec            any               `json:"spec"`
 }
 
 // String is kind namespace/name.
@@ -44,29 +53,59 @@ func (o Object) rank() int {
 	return 1
 }
 
-type fluxObject interface {
-	metav1.Object
-	runtime.Object
+func sourceObject(source *sourcev1.OCIRepository) Object {
+	return newObject(&manifest{source.TypeMeta, source.ObjectMeta, &source.Spec})
 }
 
-// newObject drops the status, which is Flux's to write.
-func newObject(object fluxObject) (Object, error) {
-	data, err := encode(object)
+func releaseObject(release *helmv2.HelmRelease) Object {
+	return newObject(&manifest{release.TypeMeta, release.ObjectMeta, &release.Spec})
+}
+
+func newObject(m *manifest) Object {
+	return Object{Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, manifest: m}
+}
+
+// Tree is the object as maps, lists and scalars. Integers are int64.
+func (o Object) Tree() (map[string]any, error) {
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(o.manifest)
+}
+
+// JSON is the object with sorted keys.
+func (o Object) JSON() ([]byte, error) {
+	tree, err := o.Tree()
 	if err != nil {
-		return Object{}, err
+		return nil, err
 	}
-	tree, err := decode(data)
+	return encode(tree)
+}
+
+// YAML is the object as one document. It quotes strings that any reader, of YAML 1.1 or 1.2, could take for something else.
+func (o Object) YAML() ([]byte, error) {
+	tree, err := o.Tree()
 	if err != nil {
-		return Object{}, err
+		return nil, err
 	}
-	delete(tree, "status")
-	data, err = encode(tree)
-	return Object{
-		Kind:      object.GetObjectKind().GroupVersionKind().Kind,
-		Namespace: object.GetNamespace(),
-		Name:      object.GetName(),
-		JSON:      data,
-	}, err
+	return yaml.Marshal(readable(tree))
+}
+
+// readable puts strings into quotes that the encoder would make blocks that its own parser refuses: those whose first
+// line begins with a tab.
+func readable(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, child := range v {
+			v[key] = readable(child)
+		}
+	case []any:
+		for i, child := range v {
+			v[i] = readable(child)
+		}
+	case string:
+		if strings.Contains(v, "\n") && strings.HasPrefix(strings.TrimLeft(v, "\n"), "\t") {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagString, Value: v, Style: yaml.DoubleQuotedStyle}
+		}
+	}
+	return v
 }
 
 // decode keeps numbers as they are written.
@@ -89,56 +128,40 @@ func encode(v any) ([]byte, error) {
 
 // WriteYAML writes one document an object.
 func WriteYAML(w io.Writer, objects []Object) error {
-	for i, o := range objects {
-		data, err := o.yaml()
+	separator := ""
+	for some := range slices.Chunk(objects, atOnce) {
+		texts, err := encoded(some)
 		if err != nil {
 			return err
 		}
-		if i > 0 {
-			data = append([]byte("---\n"), data...)
-		}
-		if _, err := w.Write(data); err != nil {
-			return err
+		for _, text := range texts {
+			if _, err := io.WriteString(w, separator); err != nil {
+				return err
+			}
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+			separator = "---\n"
 		}
 	}
 	return nil
 }
 
-// yaml quotes strings that any reader, of YAML 1.1 or 1.2, could take for something else.
-func (o Object) yaml() ([]byte, error) {
-	tree, err := decode(o.JSON)
-	if err != nil {
-		return nil, err
-	}
-	return yaml.Marshal(withNumbers(tree))
-}
-
-// withNumbers replaces the numbers, kept as text, by ones that the YAML encoder knows.
-func withNumbers(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, child := range v {
-			v[key] = withNumbers(child)
-		}
-	case []any:
-		for i, child := range v {
-			v[i] = withNumbers(child)
-		}
-	case json.Number:
-		if whole, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-			return whole
-		}
-		float, _ := v.Float64()
-		return float
-	}
-	return v
+// encoded are the objects as YAML, in their order. The encoder is what takes longest of a rendering.
+func encoded(objects []Object) ([][]byte, error) {
+	texts, failed := make([][]byte, len(objects)), make([]error, len(objects))
+	sideBySide(len(objects), func(i int) { texts[i], failed[i] = objects[i].YAML() })
+	return texts, errors.Join(failed...)
 }
 
 // WriteJSON writes one v1 List, as kubectl does.
 func WriteJSON(w io.Writer, objects []Object) error {
 	items := make([]json.RawMessage, len(objects))
 	for i, o := range objects {
-		items[i] = o.JSON
+		var err error
+		if items[i], err = o.JSON(); err != nil {
+			return err
+		}
 	}
 	list, err := encode(struct {
 		APIVersion string            `json:"apiVersion"`

@@ -13,8 +13,8 @@ type Problem struct {
 	// File as it was given, and the line in it, from 1.
 	File string
 	Line int
-	// Object is its kind and name, as APIGateway apis/web.
-	Object string
+	// Object is its kind and name, as APIGateway apis/web, and APIVersion what goes with the kind.
+	Object, APIVersion string
 	// Field is its dotted path within the object.
 	Field string
 	// Message says what is wrong and what would be right.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type Options struct {
 	Naming fluxobjects.Naming
 	// ControllerName whose classes are rendered; empty means v1alpha1.DefaultControllerName.
 	ControllerName string
+	// Environment that plans depend on.
+	Environment plan.Environment
 }
 
 // Result of a rendering.
@@ -38,11 +41,18 @@ type Result struct {
 
 // Render runs the stages for every gateway of the set.
 func (s *Set) Render(options Options) Result {
-	r := rendering{set: s, options: options, claimed: map[claims.Key]string{}, made: map[string]made{}}
-	r.problems = slices.Clone(s.problems)
+	r := rendering{
+		set: s, options: options, readings: plan.Readings{},
+		claimed: map[claims.Key]string{}, made: map[string]made{}, told: map[Problem]bool{},
+	}
 	if !s.unread {
-		for _, name := range s.gatewayNames() {
-			r.add(s.gateways[name])
+		r.readings.Read(s.classes)
+		for some := range slices.Chunk(s.gatewayNames(), atOnce) {
+			drafts := make([]draft, len(some))
+			sideBySide(len(some), func(i int) { drafts[i] = r.draft(s.gateways[some[i]]) })
+			for _, d := range drafts {
+				r.add(d)
+			}
 		}
 	}
 	return r.result()
@@ -63,11 +73,15 @@ func (s *Set) gatewayNames() []types.NamespacedName {
 type rendering struct {
 	set     *Set
 	options Options
+	// readings of the set's classes.
+	readings plan.Readings
 	// claimed says which gateway has a Helm release's name.
 	claimed  map[claims.Key]string
 	made     map[string]made
 	notes    []Problem
 	problems []Problem
+	// told are the problems without their lines.
+	told map[Problem]bool
 }
 
 // made is an object of the output and the gateway that it was made for.
@@ -76,34 +90,53 @@ type made struct {
 	gateway string
 }
 
-// add plans a gateway and takes its objects into the output.
-func (r *rendering) add(entry *gatewayEntry) {
-	if entry.faulty {
-		return
-	}
-	g := entry.gateway
-	name := fmt.Sprintf("%s %s/%s", v1alpha1.APIGatewayKind, g.Namespace, g.Name)
-	p, err := plan.Make(r.set.planInput(g, r.options.ControllerName))
-	if errors.Is(err, plan.ErrOtherController) {
-		r.note(name, err)
-		return
-	}
-	if err != nil {
-		r.refuse(entry.gateway, name, err)
-		return
-	}
-	if !r.claim(name, p) {
-		return
-	}
-	objects := fluxobjects.Make(p, r.options.Naming)
-	r.take(name, objects.Source)
-	r.take(name, objects.Release)
+// draft is what comes of one gateway, whatever comes of the others.
+type draft struct {
+	entry   *gatewayEntry
+	plan    *plan.Plan
+	objects []Object
+	err     error
 }
 
-func (s *Set) planInput(g *v1alpha1.APIGateway, controllerName string) plan.Input {
-	in := plan.Input{Gateway: g, Classes: s.classes, ControllerName: controllerName}
+// draft plans a gateway and makes its objects. It changes nothing, so that many are drafted side by side.
+func (r *rendering) draft(entry *gatewayEntry) draft {
+	d := draft{entry: entry}
+	if entry.faulty {
+		return d
+	}
+	if d.plan, d.err = plan.Make(r.planInput(entry.gateway)); d.err == nil {
+		objects := fluxobjects.Make(d.plan, r.options.Naming)
+		d.objects = []Object{sourceObject(objects.Source), releaseObject(objects.Release)}
+	}
+	return d
+}
+
+// add takes a gateway's objects into the output.
+func (r *rendering) add(d draft) {
+	if d.entry.faulty {
+		return
+	}
+	g := d.entry.gateway
+	name := fmt.Sprintf("%s %s/%s", v1alpha1.APIGatewayKind, g.Namespace, g.Name)
+	switch {
+	case errors.Is(d.err, plan.ErrOtherController):
+		r.note(name, d.err)
+	case d.err != nil:
+		r.refuse(g, name, d.err)
+	case r.claim(name, d.plan):
+		for _, object := range d.objects {
+			r.take(name, object)
+		}
+	}
+}
+
+func (r *rendering) planInput(g *v1alpha1.APIGateway) plan.Input {
+	in := plan.Input{
+		Gateway: g, Classes: r.set.classes, Readings: r.readings,
+		ControllerName: r.options.ControllerName, Environment: r.options.Environment,
+	}
 	if ref := g.Spec.ConfigRef; ref != nil {
-		in.Config = s.configs[types.NamespacedName{Namespace: g.Namespace, Name: ref.Name}]
+		in.Config = r.set.configs[types.NamespacedName{Namespace: g.Namespace, Name: ref.Name}]
 	}
 	return in
 }
@@ -116,7 +149,7 @@ func (r *rendering) claim(name string, p *plan.Plan) bool {
 		if taken {
 			at := r.set.origins[holder]
 			r.problem(name, "spec.release.name", v1alpha1.ReasonConflict,
-				fmt.Sprintf("%s is wanted by %s (%s:%d) too; give one of them another spec.release.name", key, holder, at.file, at.line))
+				fmt.Sprintf("%s is wanted by %s (%s) too; give one of them another spec.release.name", key, holder, at.position()))
 			return false
 		}
 	}
@@ -127,19 +160,14 @@ func (r *rendering) claim(name string, p *plan.Plan) bool {
 }
 
 // take puts an object into the output, once. Gateways may share a source, but only one and the same.
-func (r *rendering) take(gateway string, object fluxObject) {
-	printed, err := newObject(object)
-	if err != nil {
-		r.problem(gateway, "", "", err.Error())
-		return
-	}
-	key := printed.String()
+func (r *rendering) take(gateway string, object Object) {
+	key := object.String()
 	first, taken := r.made[key]
 	if !taken {
-		r.made[key] = made{object: printed, gateway: gateway}
+		r.made[key] = made{object: object, gateway: gateway}
 		return
 	}
-	if string(first.object.JSON) != string(printed.JSON) {
+	if !reflect.DeepEqual(first.object, object) {
 		r.problem(gateway, "", v1alpha1.ReasonConflict,
 			fmt.Sprintf("needs another %s than %s; with --share-sources it is named after the class instead", key, first.gateway))
 	}
@@ -147,14 +175,21 @@ func (r *rendering) take(gateway string, object fluxObject) {
 
 func (r *rendering) note(gateway string, err error) {
 	at := r.set.origins[gateway]
-	r.notes = append(r.notes, Problem{File: at.file, Line: at.line, Object: gateway, Message: "skipped: " + err.Error()})
+	r.notes = append(r.notes, Problem{
+		File: at.file, Line: at.line, Object: gateway, APIVersion: v1alpha1.GroupVersion.String(), Message: "skipped: " + err.Error(),
+	})
 }
 
+// problem reports one once, though every gateway of a class may meet it. Its line is looked for at the end.
 func (r *rendering) problem(object, field, reason, message string) {
-	at := r.set.origins[object]
-	r.problems = append(r.problems, Problem{
-		File: at.file, Line: at.lineOf(field), Object: object, Field: field, Message: message, Reason: reason,
-	})
+	p := Problem{
+		File: r.set.origins[object].file, Object: object, APIVersion: v1alpha1.GroupVersion.String(), Field: field,
+		Message: message, Reason: reason,
+	}
+	if !r.told[p] {
+		r.told[p] = true
+		r.problems = append(r.problems, p)
+	}
 }
 
 // refuse reports why a gateway has no plan. A fault of its class stands with the class, once.
@@ -175,15 +210,24 @@ func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 }
 
 func (r *rendering) result() Result {
-	result := Result{Notes: r.notes, Problems: sortProblems(r.problems)}
-	if len(r.set.gateways) == 0 && len(result.Problems) == 0 {
-		result.Notes = append(result.Notes, Problem{Message: "there is no APIGateway in the input"})
-	}
+	r.set.locate(r.problems)
+	result := Result{Notes: slices.Concat(r.set.notes, r.notes), Problems: sortProblems(append(r.problems, r.set.problems...))}
 	for _, m := range r.made {
 		result.Objects = append(result.Objects, m.object)
 	}
 	slices.SortFunc(result.Objects, Object.compare)
+	if len(result.Objects) == 0 && len(result.Problems) == 0 {
+		result.Problems = []Problem{r.nothing()}
+	}
 	return result
+}
+
+// nothing is an error: who applies what is printed would delete what the time before installed.
+func (r *rendering) nothing() Problem {
+	if len(r.set.gateways) == 0 {
+		return Problem{Message: "there is no APIGateway in the input"}
+	}
+	return Problem{Message: "no APIGateway of the input is served by " + cmp.Or(r.options.ControllerName, v1alpha1.DefaultControllerName)}
 }
 
 // sortProblems puts them in the order of the files, each once.

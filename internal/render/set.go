@@ -4,10 +4,11 @@
 package render
 
 import (
-	"fmt"
+	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
@@ -19,7 +20,11 @@ type Set struct {
 	classes  []v1alpha1.APIGatewayClass
 	configs  map[types.NamespacedName]*corev1.ConfigMap
 	origins  map[string]origin
+	notes    []Problem
 	problems []Problem
+	effort   effort
+	// read is what is known already of the document that is being added.
+	read ahead
 	// unread says that something beside the gateways is faulty, so that gateways cannot be judged.
 	unread bool
 }
@@ -30,40 +35,44 @@ type gatewayEntry struct {
 	faulty bool
 }
 
-// origin is where an object stands.
-type origin struct {
-	file     string
-	document document
-	// path leads to the object within a document that is a list.
-	path string
-	line int
-}
-
-// lineOf is the line of one of the object's fields. The document is parsed again for it: faults are rare, and the parsed
-// form of a thousand gateways is large.
-func (o origin) lineOf(field string) int {
-	root, _ := parse(o.document)
-	if root == nil || field == "" {
-		return o.line
-	}
-	if o.path != "" {
-		field = o.path + "." + field
-	}
-	return max(lineOf(root, field), o.line)
-}
-
 // Add reads a file: any number of YAML or JSON documents, lists among them. Kinds that Sluice has no use for are passed
 // over. What is wrong is kept for Render.
 func (s *Set) Add(file string, data []byte) {
 	documents, faults := split(data)
 	s.fileProblems(file, faults)
-	for _, d := range documents {
-		root, faults := parse(d)
-		s.fileProblems(file, faults)
-		if root != nil {
-			s.addNode(root, origin{file: file, document: d})
+	for start := 0; start < len(documents); start += atOnce {
+		some := documents[start:min(start+atOnce, len(documents))]
+		for i, read := range readAhead(some) {
+			s.addDocument(file, &some[i], read)
 		}
 	}
+}
+
+func (s *Set) addDocument(file string, d *document, read ahead) {
+	root := read.root
+	if root == nil {
+		var faults []fault
+		root, faults = parse(*d, &s.effort)
+		s.fileProblems(file, faults)
+	}
+	if root != nil {
+		s.read = read
+		s.addNode(root, origin{file: file, document: d})
+		s.read = ahead{}
+	}
+}
+
+// AddObject reads an object that somebody else has parsed, so that its lines are not those of the file. Aliases within it
+// are replaced by what they stand for.
+func (s *Set) AddObject(file string, object *yaml.Node) {
+	if faults := inlineAliases(object); faults != nil {
+		for i := range faults {
+			faults[i].line = 0
+		}
+		s.fileProblems(file, faults)
+		return
+	}
+	s.addNode(object, origin{file: file})
 }
 
 // fileProblems reports what keeps a document from being read.
@@ -74,25 +83,25 @@ func (s *Set) fileProblems(file string, faults []fault) {
 	}
 }
 
-// objectProblems reports faults of one object, and whether there were any.
-func (s *Set) objectProblems(o origin, object string, faults []fault) bool {
+// objectProblems reports faults of one object, which is the node, and whether there were any.
+func (s *Set) objectProblems(o origin, node *yaml.Node, object string, faults []fault) bool {
 	for _, f := range faults {
-		line := f.line
-		if line == 0 {
-			line = o.lineOf(f.field)
+		p := Problem{File: o.file, Object: object, APIVersion: scalarField(node, "apiVersion"), Field: f.field, Message: f.message}
+		if o.document != nil {
+			p.Line = cmp.Or(f.line, lineOf(node, f.field))
 		}
-		s.problems = append(s.problems, Problem{File: o.file, Line: line, Object: object, Field: f.field, Message: f.message})
+		s.problems = append(s.problems, p)
 	}
 	return len(faults) > 0
 }
 
 // place files an object under its name; a second one of that name is a problem that names both files.
-func (s *Set) place(object string, o origin) bool {
+func (s *Set) place(node *yaml.Node, object string, o origin) bool {
 	first, taken := s.origins[object]
 	if taken {
 		s.problems = append(s.problems, Problem{
-			File: o.file, Line: o.line, Object: object,
-			Message: fmt.Sprintf("is in the input twice; the other one is at %s:%d", first.file, first.line),
+			File: o.file, Line: o.line, Object: object, APIVersion: scalarField(node, "apiVersion"),
+			Message: twice(first.position()),
 		})
 		return false
 	}
@@ -101,4 +110,11 @@ func (s *Set) place(object string, o origin) bool {
 	}
 	s.origins[object] = o
 	return true
+}
+
+func twice(first string) string {
+	if first == "" {
+		return "is in the input twice"
+	}
+	return "is in the input twice; the other one is at " + first
 }

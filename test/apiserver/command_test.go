@@ -5,7 +5,6 @@ package apiserver
 
 import (
 	"fmt"
-	"net"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -81,8 +80,7 @@ func (w *world) awaitLeader(lease string) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := cluster.FreeAddress()
 	must(t, err)
-	must(t, listener.Close())
-	return listener.Addr().String()
+	return address
 }

@@ -92,7 +92,7 @@ func prepare(ctx context.Context) error {
 }
 
 func options() controller.Options {
-	return controller.Options{SourceGrace: grace}
+	return controller.Options{SourceGrace: grace, DiscoveryInterval: time.Second}
 }
 
 // within is how soon the operator must act on what people do.

@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +113,52 @@ func TestTwoGatewaysWithOneHelmRelease(t *testing.T) {
 	w.must(admin.Delete(w.ctx, &v1alpha1.APIGateway{ObjectMeta: metav1.ObjectMeta{Name: "first", Namespace: w.ns}}))
 	w.awaitRelease("second", "exists, now that the first is gone", nil)
 	w.awaitReason("second", "Accepted", v1alpha1.ReasonAccepted)
+}
+
+// A gateway that is on its way out keeps its Helm release until Flux has uninstalled it: that is a wait, and no conflict.
+func TestWhoFollowsAGatewayThatIsBeingDeletedWaits(t *testing.T) {
+	w := newWorld(t)
+	w.running("first", "release: {name: shared}")
+	w.uninstalls("first")
+	w.gateway("second", "release: {name: shared}")
+	w.awaitReason("second", "Accepted", v1alpha1.ReasonConflict)
+	w.delete("first")
+	w.awaitDeleting("first")
+	equal(t, "message", w.awaitReason("second", "Ready", v1alpha1.ReasonPending), fmt.Sprintf(
+		`release "shared" in target namespace %q still belongs to APIGateway %[1]s/first, which is being deleted; this gateway goes on once that is gone`, w.ns))
+	status := w.status("second")
+	equal(t, "phase", status.Phase, v1alpha1.PhasePending)
+	equal(t, "conditions", conditionsOf(status), "Accepted=True SourceReady=True Programmed=Unknown Ready=Unknown Reconciling=True")
+	w.gateway("third", "release: {name: shared}") // made meanwhile, it never conflicts with the first
+	w.awaitReason("third", "Ready", v1alpha1.ReasonPending)
+	if w.get("second", &helmv2.HelmRelease{}) == nil || w.get("third", &helmv2.HelmRelease{}) == nil {
+		t.Error("another HelmRelease was written")
+	}
+	w.uninstalled("first")
+	w.awaitRelease("second", "exists, now that the first is gone", nil)
+	w.awaitReason("second", "Accepted", v1alpha1.ReasonAccepted)
+	contains(t, w.awaitReason("third", "Accepted", v1alpha1.ReasonConflict), w.ns+"/second")
+}
+
+func TestWhoFollowsAForeignHelmReleaseThatIsBeingDeletedWaits(t *testing.T) {
+	w := newWorld(t)
+	platform := w.foreign("platform", nil)
+	w.uninstalls("platform")
+	w.gateway("web", "release: {name: platform}")
+	w.awaitReason("web", "Accepted", v1alpha1.ReasonConflict)
+	w.must(admin.Delete(w.ctx, platform))
+	equal(t, "message", w.awaitReason("web", "Ready", v1alpha1.ReasonPending), fmt.Sprintf(
+		"Helm release platform still belongs to HelmRelease %s/platform, which is being deleted; this gateway goes on once that is gone", w.ns))
+	w.uninstalled("platform")
+	w.awaitRelease("web", "exists", nil)
+}
+
+func conditionsOf(status v1alpha1.APIGatewayStatus) string {
+	var said []string
+	for _, c := range status.Conditions {
+		said = append(said, c.Type+"="+string(c.Status))
+	}
+	return strings.Join(said, " ")
 }
 
 func TestWhoseReleaseIsDeployedKeepsIt(t *testing.T) {

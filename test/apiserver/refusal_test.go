@@ -120,6 +120,15 @@ func TestTheAPIServerRefuses(t *testing.T) {
 		"a name too long":  {long, w.spec("values: {}"), "at most 53 characters"},
 		"a negative count": {"negative", w.spec("infrastructure: {replicas: -1}"), "greater than or equal to 0"},
 		"a duration":       {"duration", w.spec("release: {interval: soon}"), "spec.release.interval"},
+		"a local cluster":  {"local", w.spec("cluster: {apiVersions: [a/v1]}"), "spec.cluster: Invalid value"},
+		"an API version":   {"api", w.spec("cluster: {kubeConfig: {secretRef: {name: a}}, apiVersions: [certs]}"), "spec.cluster.apiVersions[0]"},
+		"a dotted name":    {"a.b", w.spec("values: {}"), "spec.release: Invalid value: the gateway's name has a dot"},
+		"itself":           {"self", w.spec("release: {dependsOn: [{name: self}]}"), "spec.release.dependsOn: Invalid value"},
+		"a literal":        {"literal", w.spec("valuesFrom: [{kind: Secret, name: a, literal: true}]"), "spec.valuesFrom: Invalid value"},
+		"a long patch":     {"patch", w.spec("patches: [{patch: '" + strings.Repeat("#", 16385) + "'}]"), "spec.patches: Invalid value"},
+		"a digest":         {"digest", w.spec("chart: {digest: abc}"), "spec.chart.digest: Invalid value"},
+		"a namespace":      {"namespace", w.spec("release: {targetNamespace: A}"), "spec.release.targetNamespace: Invalid value"},
+		"retries of Retry": {"retry", w.spec("remediation: {strategy: Retry, retries: 1}"), "spec.remediation: Invalid value"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w.refused(t, manifest(w.ns, c.name, c.spec), c.message)
@@ -128,6 +137,8 @@ func TestTheAPIServerRefuses(t *testing.T) {
 	w.refused(t, strings.ReplaceAll(classManifest, "REF", "{tag: 1.0.0, semver: 1.x}"), "set exactly one of tag, semver and digest")
 	w.refused(t, strings.ReplaceAll(classManifest, "REF", "{}"), "set exactly one of tag, semver and digest")
 	w.refused(t, strings.ReplaceAll(classManifest, "REF", "{tag: 1.0.0, semverFilter: x}"), "semverFilter goes with semver")
+	patches := strings.ReplaceAll(classManifest, "ref: REF}", "ref: {tag: 1.0.0}}, policy: {allowPatches: true}")
+	w.refused(t, patches, "spec.policy.allowPatches: Invalid value: allowPatches needs release.serviceAccountName")
 }
 
 func TestAReleaseCannotBeMoved(t *testing.T) {
@@ -151,7 +162,7 @@ func TestAReleaseCannotBeMoved(t *testing.T) {
 		"another kubeConfig": {"whole", strings.Replace(whole, "secretRef: {name: east}", "secretRef: {name: west}", 1), "spec.cluster.kubeConfig"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			w.refused(t, manifest(w.ns, c.name, w.spec(c.spec)), c.field+" "+cannot)
+			w.refused(t, manifest(w.ns, c.name, w.spec(c.spec)), c.field+": Invalid value", cannot)
 		})
 	}
 	w.gateway("bare", "release: {name: bare}") // what it is anyway may be written out
@@ -168,13 +179,13 @@ spec: {chart: {url: "oci://registry.example.com/charts/gateway", ref: REF}}
 // spec is a gateway's spec of the world's class.
 func (w *world) spec(rest string) string { return "className: " + w.class + "\n" + rest }
 
-func (w *world) refused(t *testing.T, manifest, message string) {
+func (w *world) refused(t *testing.T, manifest string, parts ...string) {
 	t.Helper()
 	err := w.tryApply(manifest)
 	if err == nil {
 		t.Fatal("it was taken")
 	}
-	contains(t, err.Error(), message)
+	contains(t, err.Error(), parts...)
 }
 
 func (w *world) config(name, key, text string) {

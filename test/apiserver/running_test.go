@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -27,7 +26,7 @@ type running struct {
 }
 
 func start(o controller.Options) (*running, error) {
-	log.SetLogger(logr.Discard())
+	log.SetLogger(logged.logger())
 	options, err := o.Manager()
 	if err != nil {
 		return nil, err

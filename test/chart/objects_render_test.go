@@ -4,6 +4,7 @@
 package chart
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,6 +64,30 @@ func TestCommonLabelsAndAnnotationsAreOnEveryObject(t *testing.T) {
 			assert.Equal(t, "shop", pods.Labels["team"], object.Kind)
 			assert.Equal(t, "shop@example.com", pods.Annotations["owner"], object.Kind)
 		}
+	}
+}
+
+// Names that YAML would take for numbers, booleans or null are names all the same.
+func TestNamesMayReadLikeSomethingElse(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"123", "1e3", "no", "null"} {
+		values := fmt.Sprintf(`
+nameOverride: gw
+listeners: [{name: "no", port: 8080, protocol: HTTP, routes: [{upstream: %[1]q}]}, {name: "null", port: 8081, protocol: HTTP}]
+upstreams: [{name: %[1]q, hosts: ["a:80"]}]
+networkPolicy: {enabled: true}
+`, name)
+		stdout, stderr, err := helm(t, values, "template", name, chartDir(t), "--namespace", name, "--values", "-")
+		require.NoError(t, err, stderr)
+		o := decode(t, stdout)
+		want := map[string]string{"app.kubernetes.io/name": "gw", "app.kubernetes.io/instance": name}
+		assert.Equal(t, want, o.Service.Spec.Selector)
+		assert.Equal(t, want, o.Deployment.Spec.Selector.MatchLabels)
+		assert.Equal(t, []string{name, name}, []string{o.Deployment.Namespace, o.Service.Namespace})
+		assert.Equal(t, intstr.FromString("no"), o.Service.Spec.Ports[0].TargetPort)
+		assert.Equal(t, intstr.FromString("null"), o.Service.Spec.Ports[1].TargetPort)
+		assert.Equal(t, "null", o.Deployment.Spec.Template.Spec.Containers[0].Ports[1].Name)
+		assert.NoError(t, check(o.ConfigMap.Data["envoy.yaml"]))
 	}
 }
 

@@ -12,11 +12,15 @@ import (
 
 // What the schema refuses, and the lines in which helm says so.
 var schemaCases = map[string]struct{ values, want string }{
-	"an unknown key at the top":           {`replicas: 3`, `at '': additional properties 'replicas' not allowed`},
-	"an unknown key in a section":         {`image: {name: envoy}`, `at '/image': additional properties 'name' not allowed`},
-	"an unknown key two sections down":    {`tls: {secret: {nam: x}}`, `at '/tls/secret': additional properties 'nam' not allowed`},
-	"an unknown key of a probe":           {`readinessProbe: {httpGet: {}}`, `at '/readinessProbe': additional properties 'httpGet' not allowed`},
-	"an unknown key of an upstream":       {`upstreams: [{name: a, hosts: ["a:1"], host: x}]`, `at '/upstreams/0': additional properties 'host' not allowed`},
+	"an unknown key at the top":        {`replicas: 3`, `at '': additional properties 'replicas' not allowed`},
+	"an unknown key in a section":      {`image: {name: envoy}`, `at '/image': additional properties 'name' not allowed`},
+	"an unknown key two sections down": {`tls: {secret: {nam: x}}`, `at '/tls/secret': additional properties 'nam' not allowed`},
+	"an unknown key of a probe":        {`readinessProbe: {httpGet: {}}`, `at '/readinessProbe': additional properties 'httpGet' not allowed`},
+	"an unknown key of an upstream":    {`upstreams: [{name: a, hosts: ["a:1"], host: x}]`, `at '/upstreams/0': additional properties 'host' not allowed`},
+	"no time to connect": {`upstreams: [{name: a, hosts: ["a:1"], connectTimeout: 0s}]`,
+		`at '/upstreams/0/connectTimeout': '0s' does not match pattern '^0{0,5}[1-9][0-9]{0,5}(ms|s|m|h)$'`},
+	"no time between health checks": {`upstreams: [{name: a, hosts: ["a:1"], healthCheck: {path: /, interval: 00ms}}]`,
+		`at '/upstreams/0/healthCheck/interval': '00ms' does not match pattern '^0{0,5}[1-9][0-9]{0,5}(ms|s|m|h)$'`},
 	"an unknown key of a health check":    {`upstreams: [{name: a, hosts: ["a:1"], healthCheck: {path: /, every: 1s}}]`, `at '/upstreams/0/healthCheck': additional properties 'every' not allowed`},
 	"an unknown key of a route":           {listener(`[{upstream: a, rewrite: /}]`), `at '/listeners/0/routes/0': additional properties 'rewrite' not allowed`},
 	"an unknown key of a redirect":        {listener(`[{redirect: {scheme: https}}]`), `at '/listeners/0/routes/0/redirect': additional properties 'scheme' not allowed`},

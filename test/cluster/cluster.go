@@ -20,6 +20,7 @@ import (
 type Cluster struct {
 	layout     toolchain.Layout
 	dir        string
+	etcd       string // empty on an attached cluster
 	registry   string
 	git        *GitServer
 	restConfig *rest.Config
@@ -37,10 +38,14 @@ func (c *Cluster) Kubeconfig() string { return kubeconfigFile(c.dir, admin) }
 // second, bursts of 1000) do not stand in a test's way.
 func (c *Cluster) RESTConfig() *rest.Config { return rest.CopyConfig(c.restConfig) }
 
-// Registry is the OCI registry's host:port. It speaks plain HTTP and asks for no password. Empty with APIServerOnly.
+// Etcd is the client URL of etcd, which holds every state of every object and outlives the API server. It speaks plain HTTP to
+// everyone. Empty on an attached cluster.
+func (c *Cluster) Etcd() string { return c.etcd }
+
+// Registry is the OCI registry's host:port. It speaks plain HTTP and asks for no password. Empty unless the cluster is Full.
 func (c *Cluster) Registry() string { return c.registry }
 
-// Git is the git server; nil with APIServerOnly.
+// Git is the git server; nil unless the cluster is Full.
 func (c *Cluster) Git() *GitServer { return c.git }
 
 // Process returns a handle on a process of the cluster, by a name in Options.Args or that of StartProcess.

@@ -58,7 +58,8 @@ func writeTokens(file string, known map[string]identity) error {
 	return os.WriteFile(file, []byte(text.String()), 0o600)
 }
 
-// writeKubeconfig writes a kubeconfig that holds all it needs, also the certificate authority.
+// writeKubeconfig writes a kubeconfig that holds all it needs, also the certificate authority. Nobody ever reads half of it:
+// programs that start at the same time may share one.
 func writeKubeconfig(file, server, authorityFile, user, token string) error {
 	authority, err := os.ReadFile(authorityFile)
 	if err != nil {
@@ -70,7 +71,11 @@ func writeKubeconfig(file, server, authorityFile, user, token string) error {
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: token}
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user}
 	config.CurrentContext = name
-	return clientcmd.WriteToFile(*config, file)
+	half := file + "." + rand.Text()
+	if err := clientcmd.WriteToFile(*config, half); err != nil {
+		return err
+	}
+	return os.Rename(half, file)
 }
 
 // KubeconfigFor writes a kubeconfig that acts as a ServiceAccount, with a token for a day, and returns its path. The

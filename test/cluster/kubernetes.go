@@ -20,8 +20,10 @@ func (s *starter) kubernetes(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.startControllerManager(ctx) })
-	group.Go(func() error { return s.startFlux(ctx) })
-	if s.options.Parts == Full {
+	if s.options.Parts.haveCRDs() {
+		group.Go(func() error { return s.startFlux(ctx) })
+	}
+	if s.options.Parts.runPods() {
 		group.Go(func() error { return s.startComponent(ctx, s.scheduler) })
 		group.Go(func() error { return s.startNodes(ctx) })
 	}
@@ -34,7 +36,7 @@ func (s *starter) etcd() (ProcessSpec, error) {
 		return ProcessSpec{}, err
 	}
 	client, peer := "http://"+addresses[0], "http://"+addresses[1]
-	s.etcdURL = client
+	s.cluster.etcd = client
 	return ProcessSpec{
 		Name: Etcd, Path: s.layout.Bin(Etcd), ReadyURL: client + "/health",
 		Args: []string{
@@ -58,7 +60,7 @@ func (s *starter) apiServer() (ProcessSpec, error) {
 	return ProcessSpec{
 		Name: APIServer, Path: s.layout.Bin(APIServer), ReadyURL: s.apiServerURL + "/readyz",
 		Args: []string{
-			"--etcd-servers=" + s.etcdURL,
+			"--etcd-servers=" + s.cluster.etcd,
 			"--bind-address=127.0.0.1", portFlag("--secure-port", port), "--advertise-address=127.0.0.1",
 			"--endpoint-reconciler-type=none", // Endpoints may not hold a loopback address
 			"--service-cluster-ip-range=10.96.0.0/16",

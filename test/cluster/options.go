@@ -19,7 +19,12 @@ const (
 	// APIServerOnly is etcd, the API server and controller-manager (for garbage collection and namespaces), with Flux's CRDs
 	// and the namespace flux-system, but nobody who acts on Flux's objects. Pods are not scheduled.
 	APIServerOnly
+	// KubernetesOnly is a cluster in which pods run, and that knows nothing of Flux: one that Flux reaches from elsewhere.
+	KubernetesOnly
 )
+
+func (p Parts) runPods() bool  { return p != APIServerOnly }
+func (p Parts) haveCRDs() bool { return p != KubernetesOnly }
 
 // The names of a cluster's processes, for Options.Args and Cluster.Process.
 const (

@@ -16,7 +16,7 @@ func (s *starter) registry() (ProcessSpec, error) {
 	}
 	s.cluster.registry = addresses[0]
 	config := s.path("data", "registry.yaml")
-	if err := writeRegistryConfig(config, addresses[0], s.path("data", "registry")); err != nil {
+	if err := writeRegistryConfig(config, addresses[0], s.path("data", "registry"), nil); err != nil {
 		return ProcessSpec{}, err
 	}
 	return ProcessSpec{
@@ -25,8 +25,9 @@ func (s *starter) registry() (ProcessSpec, error) {
 	}, nil
 }
 
-func writeRegistryConfig(file, address, root string) error {
-	text, err := json.Marshal(map[string]any{ // JSON is YAML
+// writeRegistryConfig writes a registry's configuration; with auth nil it asks nobody for a password.
+func writeRegistryConfig(file, address, root string, auth map[string]any) error {
+	config := map[string]any{
 		"version": "0.1",
 		"log":     map[string]any{"level": "warn", "accesslog": map[string]any{"disabled": false}},
 		"http":    map[string]any{"addr": address},
@@ -34,7 +35,11 @@ func writeRegistryConfig(file, address, root string) error {
 			"filesystem": map[string]any{"rootdirectory": root},
 			"delete":     map[string]any{"enabled": true},
 		},
-	})
+	}
+	if auth != nil {
+		config["auth"] = auth
+	}
+	text, err := json.Marshal(config) // JSON is YAML
 	if err != nil {
 		return err
 	}

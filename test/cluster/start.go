@@ -51,7 +51,6 @@ type starter struct {
 	users    map[string]identity
 	certs    certificates
 
-	etcdURL      string
 	apiServerURL string
 }
 

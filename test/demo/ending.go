@@ -34,7 +34,7 @@ const farewell = `
 Ready %.0f s after the start, all of it in %.0f s. The cluster runs on. To look around:
 
   export KUBECONFIG=%s
-  export PATH=%s:$PATH
+  export PATH=%s:%s:$PATH    # sluice; kubectl, flux and helm
   kubectl get apigateway -A -o wide
 
 The team's repository is %s: edit, commit, push, and watch Flux and Sluice
@@ -44,7 +44,7 @@ follow. Logs are in %s. To stop all of it: make demo-down
 // farewell says how to go on.
 func (d *demo) farewell() {
 	d.report.print(fmt.Sprintf(farewell, d.ready.Seconds(), d.report.elapsed().Seconds(),
-		d.cluster.Kubeconfig(), d.at.tools(), d.at.team(), d.at.logs()))
+		d.cluster.Kubeconfig(), d.at.commands(), d.at.tools(), d.at.team(), d.at.logs()))
 }
 
 // explain says why a step failed, what all objects say, and where there is more to read. It returns what there is to say

@@ -9,25 +9,40 @@ import (
 	"regexp"
 	"testing"
 
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+	"sigs.k8s.io/kustomize/kyaml/yaml/merge2"
+
+	"github.com/sluice-gateway/sluice/internal/plan"
 	"github.com/sluice-gateway/sluice/internal/render"
 )
 
-// The class and the gateway that the README shows are valid, and belong together.
+// The class and the gateway that the README shows are valid, and belong together; and so are they with what else it says of a
+// class.
 func TestReadmeExampleRenders(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("README.md has %d blocks of YAML, want the class and the gateway", len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("README.md has %d blocks of YAML, want the class, the gateway, and what else a class says", len(blocks))
 	}
+	class, gateway, more := string(blocks[0][1]), string(blocks[1][1]), string(blocks[2][1])
+	whole, err := merge2.MergeStrings(more, class, false, yaml.MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	requireRenders(t, class, gateway)
+	requireRenders(t, whole, gateway)
+}
+
+func requireRenders(t *testing.T, class, gateway string) {
+	t.Helper()
 	set := &render.Set{}
-	for _, block := range blocks {
-		set.Add("README.md", block[1])
-	}
+	set.Add("README.md", []byte(class))
+	set.Add("README.md", []byte(gateway))
 	set.Add("values", []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: web-values, namespace: apis}, data: {values.yaml: '{logLevel: debug}'}}"))
-	result := set.Render(render.Options{})
+	result := set.Render(render.Options{Environment: plan.Environment{APIs: plan.ServedAPIs(nil)}})
 	for _, problem := range result.Problems {
 		t.Error(problem)
 	}

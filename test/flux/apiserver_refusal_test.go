@@ -4,8 +4,12 @@
 package flux
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sluice-gateway/sluice/internal/story"
 )
 
 // What the API server itself refuses never becomes an object: the Kustomization says why, and nothing of the commit applies.
@@ -26,6 +30,7 @@ func TestWhatTheAPIServerRefusesIsSaidByTheKustomization(t *testing.T) {
 		revision := m.push("Add "+row.file, changes)
 		m.kustomizations.await(t, release, m.name, "failed for "+row.file, both(
 			complains("ReconciliationFailed", row.message), attempted(revision)))
+		m.tellsOfTheKustomization("web", row.message)
 		back := files{"web.yaml": gateway("web")}
 		if row.file != "web.yaml" {
 			back[row.file] = removed
@@ -38,4 +43,21 @@ func TestWhatTheAPIServerRefusesIsSaidByTheKustomization(t *testing.T) {
 		}
 	}
 	equal(m, "pods", m.pods("web"), pods)
+}
+
+// tellsOfTheKustomization: it is Unknown for a moment at each of its retries.
+func (m *team) tellsOfTheKustomization(name, message string) {
+	m.Helper()
+	begins := "Kustomization flux-system/" + m.name +
+		", which applies this gateway, is not ready, and what was committed since may not be in the cluster: ReconciliationFailed: "
+	m.eventually(soon, "the story of what is stuck in git", func(context.Context) error {
+		v := m.told(name).Verdict
+		if len(v.Causes) != 1 || !strings.HasPrefix(v.Causes[0], begins) || !strings.Contains(v.Causes[0], message) {
+			return fmt.Errorf("the causes are %q", v.Causes)
+		}
+		equal(m, "healthy", v.Healthy, false)
+		equal(m, "advice", v.Advice, []story.Advice{{Text: "Correct what the Kustomization's message names, and commit.",
+			Command: "kubectl describe kustomization " + m.name + " -n flux-system"}})
+		return nil
+	})
 }

@@ -110,8 +110,13 @@ func conditions(g *v1alpha1.APIGateway) []string {
 // pods are the UIDs of the pods of a release of testdata/chart that are ready, sorted.
 func (m *team) pods(release string) []types.UID {
 	m.Helper()
+	return m.readyPods(client.MatchingLabels{"app": release})
+}
+
+func (m *team) readyPods(which client.MatchingLabels) []types.UID {
+	m.Helper()
 	list := &corev1.PodList{}
-	if err := api.List(m.Context(), list, client.InNamespace(m.name), client.MatchingLabels{"app": release}); err != nil {
+	if err := api.List(m.Context(), list, client.InNamespace(m.name), which); err != nil {
 		m.Fatal(err)
 	}
 	var found []types.UID

@@ -46,7 +46,7 @@ func TestACommitBecomesARunningGateway(t *testing.T) {
 		Revision: 1, Status: "deployed", LastDeployed: deployed, DesiredHash: hash,
 	})
 	equal(m, "history", g.Status.History, []v1alpha1.RevisionStatus{
-		{Revision: 1, ChartVersion: "1.0.0", Status: "deployed", Action: "install", Deployed: deployed, DesiredHash: hash},
+		{Revision: 1, ChartVersion: "1.0.0", Status: "deployed", Action: "install", Deployed: deployed, Attempt: 1, DesiredHash: hash},
 	})
 	equal(m, "conditions", conditions(g), []string{
 		"Accepted=True Accepted", "Programmed=True Deployed", "Ready=True Ready", "SourceReady=True Ready",
@@ -117,6 +117,7 @@ func TestAFailedFirstInstallIsUninstalledAndACorrectedCommitStartsClean(t *testi
 		notReady("InstallFailed", "Helm install failed for release first/web", "timeout"), inPhase(v1alpha1.PhaseFailed),
 		failedTimes(1))).object
 	equal(m, "last failure", failed.Status.LastFailure.Reason, "InstallFailed")
+	equal(m, "state of the release", failed.Status.Release.Status, "uninstalled")
 	equal(m, "Helm's revisions after the failure", m.helmRevisions("web"), nil)
 	equal(m, "what is left of the failed install", slices.DeleteFunc(m.contents(), notOfTheChart), nil)
 

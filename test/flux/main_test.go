@@ -92,7 +92,8 @@ func setUp(ctx context.Context, dir string) error {
 	}
 	local, err = cluster.Start(ctx, cluster.Options{Dir: dir, Args: map[string][]string{
 		// A release that waits holds its worker, and tests make many wait.
-		cluster.HelmController:      {"--concurrent=30", "--requeue-dependency=2s"},
+		cluster.HelmController:      {"--concurrent=30", "--requeue-dependency=2s", "--watch-label-selector=!" + v1alpha1.LabelShard},
+		cluster.SourceController:    {"--watch-label-selector=" + v1alpha1.LabelShard + " notin (" + withOwnSources + "," + firstShard + ")"},
 		cluster.KustomizeController: {"--concurrent=30", "--requeue-dependency=2s"},
 	}})
 	if err != nil {
@@ -122,14 +123,20 @@ func newClient() (client.WithWatch, error) {
 }
 
 func pushCharts(ctx context.Context) (err error) {
-	chart := filepath.Join(root, "test", "flux", "testdata", "chart")
-	if webV1, err = local.PushChart(ctx, chart, "1.0.0"); err != nil {
+	if webV1, err = local.PushChart(ctx, webDir(), "1.0.0"); err != nil {
 		return err
 	}
-	webV2, err = local.PushChart(ctx, chart, "2.0.0", func(dir string) error {
-		return replaceInFile(filepath.Join(dir, "Chart.yaml"), `appVersion: "1.0"`, `appVersion: "2.0"`)
-	})
+	webV2, err = local.PushChart(ctx, webDir(), "2.0.0", withAppVersion("2.0"))
 	return err
+}
+
+// webDir is the folder of the chart that most tests deploy.
+func webDir() string { return filepath.Join(root, "test", "flux", "testdata", "chart") }
+
+func withAppVersion(version string) func(dir string) error {
+	return func(dir string) error {
+		return replaceInFile(filepath.Join(dir, "Chart.yaml"), `appVersion: "1.0"`, fmt.Sprintf("appVersion: %q", version))
+	}
 }
 
 func replaceInFile(file, old, new string) error {

@@ -186,6 +186,7 @@ func TestTheSecondGatewayOfOneReleaseNameIsRefused(t *testing.T) {
 	m.commit("Add another of that release name", files{"second.yaml": gateway("second", "release: {name: web}", "values: {message: second}")})
 	m.gateways.await(t, soon, "second", "refused", both(
 		notReady("Conflict", "spec.release.name", "belongs to APIGateway rivals/first already"), inPhase(v1alpha1.PhaseFailed)))
+	m.treeIs("rival", "second")
 	m.nothingWasWritten(begin)
 	equal(m, "generations of the HelmReleases", m.generations(), generations)
 	equal(m, "pods", m.pods("web"), pods)
@@ -193,6 +194,7 @@ func TestTheSecondGatewayOfOneReleaseNameIsRefused(t *testing.T) {
 
 	m.commit("Remove the first", files{"first.yaml": removed})
 	m.gateways.await(t, release, "second", "ready", isReady(1))
+	m.went("second", "Failed False Conflict", "Pending Unknown Pending", "Progressing Unknown Progressing", "Ready True Ready")
 	equal(m, "settings of the second", m.configs.latest()["web-settings"].Data, map[string]string{"chart": "1.0", "message": "second"})
 }
 
@@ -207,6 +209,7 @@ func TestAForeignHelmReleaseOfThatNameIsLeftAlone(t *testing.T) {
 	m.commit("Add a gateway of that name", files{"class.yaml": webClass(), "web.yaml": gateway("web", "values: {message: mine}")})
 	m.gateways.await(t, soon, "web", "refused", both(
 		notReady("Conflict", "HelmRelease foreign/web exists and is not this gateway's (it has no owner)"), inPhase(v1alpha1.PhaseFailed)))
+	m.treeIs("foreign", "web")
 	m.commit("Remove it again", files{"web.yaml": removed})
 	m.gateways.awaitGone(t, soon, "web")
 

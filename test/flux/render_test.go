@@ -19,39 +19,6 @@ import (
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
 
-func TestQuickstartRunsAndIsWhatRenderPrints(t *testing.T) {
-	t.Parallel()
-	chart, err := local.PushChart(t.Context(), filepath.Join(root, "charts", "gateway"), "1.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := newTeamWithoutNamespace(t, "apis", waits("2m")) // examples/quickstart brings its namespace
-	revision := m.push("Add examples/quickstart", quickstart(t, chart.URL))
-	m.readyAfterTheGateway(revision, isReady(1))
-	equal(m, "className", m.gateways.latest()["web"].Status.ClassName, "sluice")
-	equal(m, "images", m.images(client.MatchingLabels{"app.kubernetes.io/instance": "web"}), []string{"docker.io/envoyproxy/envoy:v1.39.6", "docker.io/envoyproxy/envoy:v1.39.6"})
-	m.appliedWhatIsRendered(2)
-}
-
-// quickstart is examples/quickstart, with the cluster's registry.
-func quickstart(t *testing.T, url string) files {
-	t.Helper()
-	found := files{}
-	for _, name := range []string{"kustomization.yaml", "namespace.yaml", "class.yaml", "gateway.yaml"} {
-		text, err := os.ReadFile(filepath.Join(root, "examples", "quickstart", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found[name] = string(text)
-	}
-	const line = "url: oci://registry.example.com/charts/gateway\n"
-	if !strings.Contains(found["class.yaml"], line) {
-		t.Fatalf("the class of examples/quickstart has no line %q", line)
-	}
-	found["class.yaml"] = strings.Replace(found["class.yaml"], line, "url: "+url+"\n    insecure: true\n", 1)
-	return found
-}
-
 func TestWhatIsAppliedIsWhatRenderPrints(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t, "rich")
@@ -87,16 +54,18 @@ func TestWhatIsAppliedIsWhatRenderPrints(t *testing.T) {
 	m.appliedWhatIsRendered(2)
 }
 
-// appliedWhatIsRendered compares what `sluice render --share-sources` prints of the team's files with what is in the cluster:
-// all of it, but ownerReferences, the operator's own marks, and what the API server and Flux add to metadata.
+// appliedWhatIsRendered compares what `sluice render --share-sources` prints of the team's files with what is in the cluster.
 func (m *team) appliedWhatIsRendered(count int) {
 	m.Helper()
-	printed := &unstructured.UnstructuredList{}
-	if err := printed.UnmarshalJSON(rendered(m.T, m.git.tree.Dir(), "--share-sources", "--output", "json")); err != nil {
-		m.Fatal(err)
-	}
-	equal(m, "number of objects", len(printed.Items), count)
-	for _, want := range printed.Items {
+	m.applied(printed(m.T, m.git.Dir(), "--share-sources"), count)
+}
+
+// applied compares what was printed with what is in the cluster: all of it, but ownerReferences, the operator's own marks, and
+// what the API server and Flux add to metadata.
+func (m *team) applied(objects []unstructured.Unstructured, count int) {
+	m.Helper()
+	equal(m, "number of objects", len(objects), count)
+	for _, want := range objects {
 		got := &unstructured.Unstructured{}
 		got.SetGroupVersionKind(want.GroupVersionKind())
 		if err := api.Get(m.Context(), client.ObjectKeyFromObject(&want), got); err != nil {
@@ -121,10 +90,20 @@ func withoutMarks(live *unstructured.Unstructured) map[string]any {
 	return plain.Object
 }
 
-// rendered is what `sluice render` prints of a folder.
-func rendered(t *testing.T, folder string, flags ...string) []byte {
+// printed are the objects that `sluice render` prints of a folder or a file.
+func printed(t *testing.T, path string, flags ...string) []unstructured.Unstructured {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), sluice, append([]string{"render", "--filename", folder}, flags...)...)
+	list := &unstructured.UnstructuredList{}
+	if err := list.UnmarshalJSON(rendered(t, path, append(flags, "--output", "json")...)); err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// rendered is what `sluice render` prints of a folder or a file.
+func rendered(t *testing.T, path string, flags ...string) []byte {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), sluice, append([]string{"render", "--filename", path}, flags...)...)
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	out, err := command.Output()

@@ -24,7 +24,7 @@ func TestABrokenUpgradeIsRolledBackAndItsRevertIsReady(t *testing.T) {
 	pods := m.pods("web")
 
 	m.commit("Break it", files{"web.yaml": gateway("web", "chart: {tag: 2.0.0}", brokenImage, shortTimeout, "values: {message: broken}")})
-	message := []string{"the upgrade to chart version 2.0.0 failed and was rolled back", "chart version 1.0.0 (revision 3) runs instead", "timeout"}
+	message := []string{"the upgrade to chart version 2.0.0 (revision 2) failed and was rolled back", "chart version 1.0.0 (revision 3) runs instead", "timeout"}
 	g := m.gateways.await(t, release, "web", "rolled back", both(
 		notReady("RolledBack", message...), says(v1alpha1.ConditionRolledBack, "True", "RolledBack", message...),
 		inPhase(v1alpha1.PhaseDegraded), failedTimes(1))).object

@@ -15,11 +15,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
+	"github.com/sluice-gateway/sluice/test/invariants"
 )
 
 // story tells all recorded states in order, a line each; for failures.
@@ -64,13 +64,13 @@ func describe(object client.Object) string {
 	case *v1alpha1.APIGateway:
 		s := o.Status
 		return fmt.Sprintf("APIGateway %s observed %d phase %s failures %d next %s release %s %s",
-			text, s.ObservedGeneration, s.Phase, s.Failures, s.NextRetryTime, show(s.Release), told(s.Conditions))
+			text, s.ObservedGeneration, s.Phase, s.Failures, s.NextRetryTime, show(s.Release), invariants.Conditions(s.Conditions))
 	case *helmv2.HelmRelease:
 		s := o.Status
 		return fmt.Sprintf("HelmRelease %s observed %d attempted %d suspend %t chart %s failures %d history %s %s",
-			text, s.ObservedGeneration, s.LastAttemptedGeneration, o.Spec.Suspend, show(o.Spec.ChartRef), s.Failures, snapshots(s.History), told(s.Conditions))
+			text, s.ObservedGeneration, s.LastAttemptedGeneration, o.Spec.Suspend, show(o.Spec.ChartRef), s.Failures, snapshots(s.History), invariants.Conditions(s.Conditions))
 	case *sourcev1.OCIRepository:
-		return fmt.Sprintf("OCIRepository %s ref %s artifact %s %s", text, show(o.Spec.Reference), show(o.Status.Artifact), told(o.Status.Conditions))
+		return fmt.Sprintf("OCIRepository %s ref %s artifact %s %s", text, show(o.Spec.Reference), show(o.Status.Artifact), invariants.Conditions(o.Status.Conditions))
 	case *corev1.ConfigMap:
 		if o.Name == "kube-root-ca.crt" {
 			return text
@@ -83,7 +83,7 @@ func describe(object client.Object) string {
 	case *unstructured.Unstructured:
 		status := statusOf(o)
 		return fmt.Sprintf("%s %s applied %s attempted %s %s", o.GetKind(), text,
-			status.LastAppliedRevision, status.LastAttemptedRevision, told(status.Conditions))
+			status.LastAppliedRevision, status.LastAttemptedRevision, invariants.Conditions(status.Conditions))
 	}
 	return text
 }
@@ -94,18 +94,6 @@ func snapshots(history helmv2.Snapshots) []string {
 		all = append(all, fmt.Sprintf("%d %s by %s of %s", s.Version, s.Status, s.Action, s.ChartVersion))
 	}
 	return all
-}
-
-func told(conditions []metav1.Condition) string {
-	var all []string
-	for _, c := range conditions {
-		message := c.Message
-		if len(message) > 200 {
-			message = message[:200] + "…"
-		}
-		all = append(all, fmt.Sprintf("%s=%s/%d %s %q", c.Type, c.Status, c.ObservedGeneration, c.Reason, message))
-	}
-	return strings.Join(all, "; ")
 }
 
 func show(value any) string {

@@ -4,7 +4,9 @@
 package flux
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,8 +39,15 @@ func TestSuspendInGitSuspendsAtOnceAndFalseResumes(t *testing.T) {
 	m.gateways.await(t, soon, "web", "suspended", both(notReady("Suspended", "set spec.suspend to false"), inPhase(v1alpha1.PhaseSuspended)))
 	equal(m, "Helm's revisions while suspended", m.helmRevisions("web"), []string{"1 deployed"})
 
+	// Who resumes it by hand has it upgraded, since an upgrade that begins goes on while Sluice suspends it again.
+	m.resumedUntilItUpgrades("web")
+	m.gateways.await(t, release, "web", "ready, and suspended", both(isReady(2),
+		says(v1alpha1.ConditionReady, metav1.ConditionTrue, "Ready", "revision 2; it is suspended", "set spec.suspend to false")))
+	equal(m, "it is suspended", m.releases.latest()["web"].Spec.Suspend, true)
+
 	m.commit("Resume", files{"web.yaml": gateway("web", "suspend: false", "chart: {tag: 2.0.0}", "values: {message: two}")})
 	m.gateways.await(t, release, "web", "ready", isReady(2))
+	equal(m, "Helm's revisions at the end", m.helmRevisions("web"), []string{"1 superseded", "2 deployed"})
 
 	// false keeps it resumed.
 	m.mark()
@@ -46,6 +55,21 @@ func TestSuspendInGitSuspendsAtOnceAndFalseResumes(t *testing.T) {
 	m.releases.await(t, soon, "web", "suspended by hand", suspended(true, `{"message":"two"}`))
 	m.releases.await(t, soon, "web", "resumed", suspended(false, `{"message":"two"}`))
 	equal(m, "complaints", isReady(2)(m.gateways.latest()["web"]), nil)
+}
+
+// resumedUntilItUpgrades resumes what the gateway suspends: whether an upgrade begins before Sluice has suspended it again is
+// a matter of milliseconds.
+func (m *team) resumedUntilItUpgrades(name string) {
+	m.Helper()
+	first := get(m, name, &helmv2.HelmRelease{}).Status.LastAttemptedGeneration
+	m.eventually(release, "an upgrade to begin", func(context.Context) error {
+		hr := get(m, name, &helmv2.HelmRelease{})
+		if hr.Status.LastAttemptedGeneration > first {
+			return nil
+		}
+		m.resumeAndForget(name)
+		return fmt.Errorf("none at generation %d", hr.Generation)
+	})
 }
 
 func TestASuspensionByHandIsRespected(t *testing.T) {
@@ -56,6 +80,13 @@ func TestASuspensionByHandIsRespected(t *testing.T) {
 	m.mark()
 	m.flux("suspend", "helmrelease", "web")
 	m.releases.await(t, soon, "web", "suspended by hand", suspended(true, `{"message":"one"}`))
+	m.eventually(soon, "kubectl to hint at it", func(ctx context.Context) error {
+		out, err := local.Kubectl(ctx, "get", "agw", "web", "--namespace", m.name, "--output", "wide", "--no-headers")
+		if err == nil && !strings.Contains(out, `it is suspended: Flux repairs no drift of it and applies no change (run "flux resume helmrelease web -n by-hand" to go on)`) {
+			err = fmt.Errorf("%s", out)
+		}
+		return err
+	})
 
 	m.commit("Another message", files{"web.yaml": gateway("web", "values: {message: two}")})
 	m.releases.await(t, soon, "web", "suspended, with the new spec", suspended(true, `{"message":"two"}`))

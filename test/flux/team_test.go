@@ -21,6 +21,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/test/cluster"
+	"github.com/sluice-gateway/sluice/test/gitops"
 )
 
 // Timeouts, long enough for a machine that does much else: the first for what takes milliseconds in an operator at rest, the
@@ -34,7 +35,7 @@ const (
 type team struct {
 	*testing.T
 	name string // of the namespace, the git repository and the team's class
-	git  *repository
+	git  *gitops.Repository
 
 	gateways       *recorder[*v1alpha1.APIGateway]
 	releases       *recorder[*helmv2.HelmRelease]
@@ -146,7 +147,11 @@ func (m *team) push(message string, changes files) string {
 	for path, text := range changes {
 		expanded[path] = m.expand(text)
 	}
-	return m.git.push(m.T, message, expanded)
+	revision, err := m.git.Push(m.Context(), message, gitops.Files(expanded))
+	if err != nil {
+		m.Fatal(err)
+	}
+	return revision
 }
 
 // expand puts the team's names into a manifest.

@@ -45,16 +45,22 @@ func TestAKustomizationThatWaitsIsReadyOnlyWhenTheGatewayIs(t *testing.T) {
 // readyAfterTheGateway awaits both and compares when they were.
 func (m *team) readyAfterTheGateway(revision string, isReady func(*v1alpha1.APIGateway) error) {
 	m.Helper()
-	applied := m.kustomizations.await(m.T, release, m.name, "Ready at "+revision, func(k *unstructured.Unstructured) error {
+	applied := m.awaitReady(revision)
+	gateway := m.gateways.await(m.T, time.Second, "web", "ready", isReady)
+	if version(m.T, gateway.object) > version(m.T, applied.object) {
+		m.Errorf("the Kustomization was Ready at %s before the gateway was, %s", applied.seen, gateway.seen)
+	}
+}
+
+// awaitReady awaits the Kustomization: all that it applied of the revision is Ready, if it waits.
+func (m *team) awaitReady(revision string) state[*unstructured.Unstructured] {
+	m.Helper()
+	return m.kustomizations.await(m.T, release, m.name, "Ready at "+revision, func(k *unstructured.Unstructured) error {
 		if s := statusOf(k); s.LastAppliedRevision != revision || s.ready().Status != metav1.ConditionTrue {
 			return fmt.Errorf("%s", describe(k))
 		}
 		return nil
 	})
-	gateway := m.gateways.await(m.T, time.Second, "web", "ready", isReady)
-	if version(m.T, gateway.object) > version(m.T, applied.object) {
-		m.Errorf("the Kustomization was Ready at %s before the gateway was, %s", applied.seen, gateway.seen)
-	}
 }
 
 // neverApplied: the Kustomization never counted the revision as applied.

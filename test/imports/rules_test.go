@@ -36,6 +36,7 @@ type place struct {
 var flow = []place{
 	{path: "api/v1alpha1", rank: 0, pure: true},
 	{path: "internal/version", rank: 0, pure: true},
+	{path: "internal/spelling", rank: 0, pure: true},
 	{path: "internal/plan", rank: 1, pure: true},
 	{path: "internal/claims", rank: 2, pure: true},
 	{path: "internal/fluxobjects", rank: 3, pure: true},
@@ -43,9 +44,14 @@ var flow = []place{
 	{path: "internal/recovery", rank: 5, pure: true},
 	{path: "internal/gatewaystatus", rank: 6, pure: true},
 	{path: "internal/render", rank: 7, pure: true},
+	{path: "internal/story", rank: 7, pure: true},
+	{path: "internal/chart", rank: 7, pure: true},
+	{path: "internal/lint", rank: 8, pure: true},
+	{path: "internal/diff", rank: 8, pure: true},
 	{path: "internal/controller", rank: 7, clients: true},
-	{path: "internal/cli", rank: 8, clients: true},
-	{path: "cmd", rank: 9, clients: true},
+	{path: "internal/migrate", rank: 8, pure: true},
+	{path: "internal/cli", rank: 9, clients: true},
+	{path: "cmd", rank: 10, clients: true},
 }
 
 // clients are the packages by which one gets at a cluster or a registry.
@@ -64,7 +70,7 @@ var impure = []string{
 var withoutHelm = []string{"helm.sh/helm", "k8s.io/kubernetes"}
 
 var topLevel = []string{
-	"cmd", "api", "internal", "charts", "flux", "examples", "test", "Makefile", "go.mod", "go.sum", "README.md", "LICENSE",
+	"cmd", "api", "internal", "charts", "flux", "examples", "docs", "test", "Makefile", "go.mod", "go.sum", "README.md", "LICENSE",
 }
 
 func placeOf(path string) (place, bool) {

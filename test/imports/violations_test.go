@@ -90,8 +90,8 @@ func TestHelmInABinary(t *testing.T) {
 }
 
 func TestStrangersAtTheTop(t *testing.T) {
-	want := []string{"the top level has no docs", "the top level has no pkg"}
-	if got := checkTopLevel([]string{".git", "api", "bin", "docs", "go.mod", "pkg"}); !reflect.DeepEqual(got, want) {
+	want := []string{"the top level has no assets", "the top level has no pkg"}
+	if got := checkTopLevel([]string{".git", "api", "bin", "assets", "go.mod", "pkg"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -9,7 +9,6 @@ package operator
 import (
 	"context"
 	"fmt"
-	"net"
 	"path/filepath"
 	"time"
 
@@ -41,8 +40,8 @@ func Install(ctx context.Context, c *cluster.Cluster, args ...string) (*cluster.
 	return Start(ctx, c, filepath.Join(layout.Root(), "bin", ProcessName), args...)
 }
 
-// Apply applies the CRDs and the rendered chart.
-func Apply(ctx context.Context, c *cluster.Cluster, chart string) error {
+// Apply applies the CRDs and the rendered chart; helm's flags, such as --set-json, say with which values.
+func Apply(ctx context.Context, c *cluster.Cluster, chart string, flags ...string) error {
 	crds := filepath.Join(chart, "crds")
 	if _, err := c.Kubectl(ctx, "apply", "--server-side", "-f", crds); err != nil {
 		return err
@@ -53,7 +52,7 @@ func Apply(ctx context.Context, c *cluster.Cluster, chart string) error {
 	if err := c.Apply(ctx, "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: "+Namespace+"\n"); err != nil {
 		return err
 	}
-	manifests, err := c.Helm(ctx, "template", "sluice", chart, "--namespace", Namespace)
+	manifests, err := c.Helm(ctx, append([]string{"template", "sluice", chart, "--namespace", Namespace}, flags...)...)
 	if err != nil {
 		return err
 	}
@@ -62,30 +61,30 @@ func Apply(ctx context.Context, c *cluster.Cluster, chart string) error {
 
 // Start starts the operator's binary as the chart's ServiceAccount.
 func Start(ctx context.Context, c *cluster.Cluster, binary string, args ...string) (*cluster.Process, error) {
+	return StartAs(ctx, c, ProcessName, binary, args...)
+}
+
+// StartAs starts one more operator, as a process of that name: another replica, or one with a --controller-name of its own.
+func StartAs(ctx context.Context, c *cluster.Cluster, name, binary string, args ...string) (*cluster.Process, error) {
 	kubeconfig, err := c.KubeconfigFor(ctx, Namespace, ServiceAccount)
 	if err != nil {
 		return nil, err
 	}
-	health, err := freeAddress()
+	return StartWith(ctx, c, name, binary, kubeconfig, args...)
+}
+
+// StartWith starts an operator with a kubeconfig, as one that leads through a proxy.
+func StartWith(ctx context.Context, c *cluster.Cluster, name, binary, kubeconfig string, args ...string) (*cluster.Process, error) {
+	health, err := cluster.FreeAddress()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the operator's health checks: %w", err)
 	}
 	return c.StartProcess(ctx, cluster.ProcessSpec{
-		Name:     ProcessName,
+		Name:     name,
 		Path:     binary,
 		Args:     append([]string{"--health-addr=" + health, "--metrics-addr=0"}, args...),
-		Env:      []string{"KUBECONFIG=" + kubeconfig},
+		Env:      []string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + Namespace},
 		ReadyURL: "http://" + health + "/readyz",
 		Grace:    10 * time.Second,
 	})
-}
-
-// freeAddress is a loopback address that nobody listens on.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("a free port for the operator's health checks: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }

@@ -125,9 +125,9 @@ func TestChoose(t *testing.T) {
 		want  string
 	}{
 		{nil, strings.Join(Names(), " ")},
-		{[]string{"dev"}, "controller-gen staticcheck"},
+		{[]string{"dev"}, "controller-gen staticcheck actionlint"},
 		{[]string{"helm", "kubectl", "helm"}, "kubectl helm"},
-		{[]string{"dev", "etcd"}, "etcd controller-gen staticcheck"},
+		{[]string{"dev", "etcd"}, "etcd controller-gen staticcheck actionlint"},
 	} {
 		chosen, err := choose(c.names)
 		if err != nil {

@@ -66,10 +66,16 @@ var tools = []tool{
 	{name: "helm", family: "helm", pkg: "helm.sh/helm/v4/cmd/helm"},
 	{name: "controller-gen", family: devFamily, pkg: "sigs.k8s.io/controller-tools/cmd/controller-gen"},
 	{name: "staticcheck", family: devFamily, pkg: "honnef.co/go/tools/cmd/staticcheck"},
+	{name: "actionlint", family: workflowFamily, pkg: "github.com/rhysd/actionlint/cmd/actionlint"},
 }
 
-// devFamily holds the tools that work on the source and that no cluster needs.
-const devFamily = "dev"
+// These families hold the tools that work on the source and that no cluster needs.
+const (
+	devFamily      = "dev"
+	workflowFamily = "actionlint"
+)
+
+func ofNoCluster(t tool) bool { return t.family == devFamily || t.family == workflowFamily }
 
 func kubernetes(name string) tool {
 	return tool{name: name, family: "kubernetes", pkg: "k8s.io/kubernetes/cmd/" + name, ldflags: kubernetesLDFlags}
@@ -84,8 +90,8 @@ func fluxController(name string) tool {
 // Groups that may be named in place of their tools.
 var groups = map[string]func(tool) bool{
 	"all":     func(tool) bool { return true },
-	"cluster": func(t tool) bool { return t.family != devFamily },
-	"dev":     func(t tool) bool { return t.family == devFamily },
+	"cluster": func(t tool) bool { return !ofNoCluster(t) },
+	"dev":     ofNoCluster,
 }
 
 // choose returns the named tools in the order of building, each once; no name means all.

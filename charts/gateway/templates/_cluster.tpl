@@ -1,6 +1,6 @@
 {{- define "gateway.cluster" -}}
 {{- $upstream := .upstream -}}
-- name: {{ $upstream.name }}
+- name: {{ $upstream.name | quote }}
   type: {{ $upstream.type | default "STRICT_DNS" }}
   connect_timeout: {{ include "gateway.duration" ($upstream.connectTimeout | default "5s") }}
   lb_policy: {{ $upstream.lbPolicy | default "ROUND_ROBIN" }}
@@ -8,7 +8,7 @@
   dns_lookup_family: V4_PREFERRED
   {{- end }}
   load_assignment:
-    cluster_name: {{ $upstream.name }}
+    cluster_name: {{ $upstream.name | quote }}
     endpoints:
       - lb_endpoints:
           {{- range $upstream.hosts }}

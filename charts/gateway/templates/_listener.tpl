@@ -1,5 +1,5 @@
 {{- define "gateway.listener" -}}
-- name: {{ .listener.name }}
+- name: {{ .listener.name | quote }}
   address:
     {{- include "gateway.bind" (dict "root" .root "port" .listener.port) | nindent 4 }}
   per_connection_buffer_limit_bytes: 32768
@@ -30,7 +30,7 @@ socket_address:
 {{- define "gateway.connectionManager" -}}
 {{- $http := .root.Values.http -}}
 "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-stat_prefix: {{ .listener.name }}
+stat_prefix: {{ .listener.name | quote }}
 use_remote_address: true
 xff_num_trusted_hops: {{ int $http.trustedHops }}
 normalize_path: true
@@ -54,7 +54,7 @@ http_filters:
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router
 route_config:
-  name: {{ .listener.name }}
+  name: {{ .listener.name | quote }}
   ignore_port_in_host_matching: true
   virtual_hosts:
     {{- $root := .root }}{{ $listener := .listener }}

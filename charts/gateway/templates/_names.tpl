@@ -29,8 +29,8 @@ default
 
 {{/* These end in an immutable field of the Deployment, so they hold nothing that a user or a new chart could change. */}}
 {{- define "gateway.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "gateway.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "gateway.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{/* The chart's version is left out everywhere: Flux appends a digest to it, and a release must be adoptable without new pods. */}}
@@ -53,8 +53,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{/* metadata of an object: {root, name (default: the fullname), annotations}. */}}
 {{- define "gateway.metadata" -}}
-name: {{ .name | default (include "gateway.fullname" .root) }}
-namespace: {{ .root.Release.Namespace }}
+name: {{ .name | default (include "gateway.fullname" .root) | quote }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
   {{- include "gateway.labels" .root | nindent 2 }}
 {{- with include "gateway.entries" (list .annotations .root.Values.commonAnnotations) }}

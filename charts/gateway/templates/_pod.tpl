@@ -29,7 +29,7 @@ args:
   {{- end }}
 ports:
   {{- range .Values.listeners }}
-  - {name: {{ .name }}, containerPort: {{ int .port }}, protocol: TCP}
+  - {name: {{ .name | quote }}, containerPort: {{ int .port }}, protocol: TCP}
   {{- end }}
   - {name: status, containerPort: {{ int .Values.status.port }}, protocol: TCP}
 {{- include "gateway.probes" . }}
@@ -91,7 +91,7 @@ exec:
 {{- define "gateway.volumes" -}}
 - name: config
   configMap:
-    name: {{ include "gateway.fullname" . }}
+    name: {{ include "gateway.fullname" . | quote }}
 {{- if .Values.tls.enabled }}
 - name: tls
   secret:

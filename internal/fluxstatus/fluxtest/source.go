@@ -17,6 +17,8 @@ const (
 	Stored     = "stored artifact for digest '" + Revision + "'"
 	PullFailed = "failed to determine artifact digest: GET https://registry.example.com/v2/charts/gateway/manifests/1.2.0: MANIFEST_UNKNOWN"
 	Building   = "building artifact: new revision '" + Revision + "'"
+	Signed     = "verified signature of revision " + Revision
+	NotSigned  = "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example.com/charts/gateway@" + Digest + "'"
 	Lost       = "building artifact: disappeared from storage"
 )
 

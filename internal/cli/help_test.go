@@ -1,0 +1,45 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sluice-gateway/sluice/internal/cli"
+)
+
+var calls = regexp.MustCompile(`(?m)(?:^ *|\| )sluice ([^|>\n]+)`)
+
+// Each command has an example, and each example is a command line that the command takes.
+func TestExamplesOfTheHelpAreCommandLines(t *testing.T) {
+	for _, c := range cli.Commands() {
+		if strings.HasPrefix(c.CommandPath(), "sluice completion") { // cobra's own
+			continue
+		}
+		examples := calls.FindAllStringSubmatch(c.Example, -1)
+		if len(examples) == 0 {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for _, example := range examples {
+			// Each line is for a root of its own: flags that were given stay.
+			root := cli.Commands()[0]
+			called, args, err := root.Find(strings.Fields(strings.ReplaceAll(example[1], "'", "")))
+			if err != nil {
+				t.Errorf("sluice %s: %v", example[1], err)
+				continue
+			}
+			if err := called.ParseFlags(args); err != nil {
+				t.Errorf("sluice %s: %v", example[1], err)
+			}
+			if err := called.ValidateArgs(called.Flags().Args()); err != nil {
+				t.Errorf("sluice %s: %v", example[1], err)
+			}
+			if c.HasParent() && called.CommandPath() != c.CommandPath() {
+				t.Errorf("sluice %s is an example of %s", example[1], c.CommandPath())
+			}
+		}
+	}
+}

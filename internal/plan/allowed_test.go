@@ -1,0 +1,92 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAGatewaysOwnVersionLiesWithinTheAllowedOnes(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0", 64)
+	for name, c := range map[string]struct{ allowed, chart, want, refused string }{
+		"no version of its own":       {">=1.2.0 <2.0.0", "{}", "tag 1.2.0", ""},
+		"a tag within":                {">=1.2.0 <2.0.0", "{tag: 1.9.0}", "tag 1.9.0", ""},
+		"a tag with a v":              {">=1.2.0 <2.0.0", "{tag: v1.9.0}", "tag v1.9.0", ""},
+		"a tag with a build":          {">=1.2.0 <2.0.0", "{tag: 1.9.0_build.1}", "tag 1.9.0_build.1", ""},
+		"any tag, where nothing says": {"", "{tag: latest}", "tag latest", ""},
+		"a tag outside": {">=1.2.0 <2.0.0", "{tag: 2.0.0}", "",
+			"NotAllowed spec.chart.tag: class wso2 allows versions >=1.2.0 <2.0.0, and 2.0.0 is not among them"},
+		"a prerelease": {">=1.2.0 <2.0.0", "{tag: 1.5.0-rc.1}", "",
+			"NotAllowed spec.chart.tag: class wso2 allows versions >=1.2.0 <2.0.0, and 1.5.0-rc.1 is not among them; a prerelease lies only within a range that names one, such as >=1.2.0-0"},
+		"a tag that is no version": {">=1.2.0 <2.0.0", "{tag: latest}", "",
+			`NotAllowed spec.chart.tag: class wso2 allows versions >=1.2.0 <2.0.0, and "latest" is no whole version, such as 1.2.3`},
+		"a tag that moves within": {">=1.0.0 <2.0.0", "{tag: '1.2'}", "",
+			`NotAllowed spec.chart.tag: class wso2 allows versions >=1.0.0 <2.0.0, and "1.2" is no whole version, such as 1.2.3`},
+		"a tag with zeros": {">=1.0.0 <2.0.0", "{tag: 01.2.3}", "",
+			`NotAllowed spec.chart.tag: class wso2 allows versions >=1.0.0 <2.0.0, and "01.2.3" is no whole version, such as 1.2.3`},
+		"a range that opens the allowed one to prereleases": {">=1.0.0 <2.0.0", "{semver: '>=1-0'}", "",
+			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.0.0 <2.0.0, no prereleases; write ">=1-0" without any`},
+		"a range that the allowed one opens to prereleases": {">=1.0.0-0 <2.0.0", "{semver: 1.x}", "",
+			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.0.0-0 <2.0.0, prereleases among them, and "1.x" names none; name one, such as >=1.2.0-0, or set a tag`},
+		"prereleases on both sides": {">=1.0.0-0 <2.0.0", "{semver: '>=1.3.0-0'}", "semver >=1.3.0-0, >=1.0.0-0 <2.0.0", ""},
+		"a digest": {">=1.2.0 <2.0.0", "{digest: '" + digest + "'}", "",
+			"NotAllowed spec.chart.digest: class wso2 allows versions >=1.2.0 <2.0.0, and a digest does not tell its version; set tag or semver"},
+		"a range": {">=1.2.0 <2.0.0", "{semver: ^1.4}", "semver ^1.4, >=1.2.0 <2.0.0", ""},
+		"alternatives on both sides": {"1.2.x || ^2", "{semver: '1 - 2 || >=2.5'}",
+			"semver 1 - 2, 1.2.x || 1 - 2, ^2 || >=2.5, 1.2.x || >=2.5, ^2", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, "spec: {chart: {allowedVersions: '"+c.allowed+"'}}", "spec: {chart: "+c.chart+"}")
+			if c.refused != "" {
+				require.Equal(t, []string{c.refused}, refusal(t, in))
+				return
+			}
+			ref := made(t, in).Source.Spec.Reference
+			got := "tag " + ref.Tag
+			if ref.SemVer != "" {
+				got = "semver " + ref.SemVer
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+// A gateway's range within the class's is one that the library takes, and a version lies within it just when it lies within
+// both; or the two are refused.
+func TestRangesWithinRanges(t *testing.T) {
+	ranges := []string{"*", "1.x", "^1.2", "~1.2.3", ">=1.2.0 <2.0.0", ">=1.2.0,<2.0.0", "1.2 - 1.4", ">=1.0.0,1.2 - 1.4", "!=1.3.0", ">1 || 0.5.0", "=1.3.0",
+		" 1 || 2 ", ">=1.3.0-0", ">=1-0", "^1-0", "1.x-0", "1-alpha - 2", ">1.2.0-a.1 <=1.5.0-b+c", "<1.3.0-0", "1.3.0-rc.1", "!=1.3.0-rc.1", "1.2.0-0 - 1.5.0-0", "1.x || >=2.0.0-0", "1.5.0-rc.1 || 2"}
+	versions := []string{"0.5.0", "1.0.0", "1.2.0", "1.2.3", "1.3.0-rc.1", "1.3.0", "1.4.9", "1.5.0-rc.1", "1.5.0", "2.0.0-rc.1", "2.0.0", "3.1.0"}
+	within := func(constraint, version string) bool {
+		c, err := semver.NewConstraint(constraint)
+		return err == nil && c.Check(semver.MustParse(version))
+	}
+	accepted := 0
+	for _, own := range ranges {
+		for _, allowed := range ranges {
+			var wrong faults
+			both := allowedRange(own, allowed, "wso2", &wrong)
+			if len(wrong) > 0 {
+				continue
+			}
+			accepted++
+			for _, v := range versions {
+				require.False(t, within(both, v) && !within(allowed, v), "%s in %q, which is not in %q", v, both, allowed)
+				if !prerelease.MatchString(own) {
+					require.Equal(t, within(own, v) && within(allowed, v), within(both, v), "%s in %q", v, both)
+				}
+			}
+		}
+	}
+	require.Greater(t, accepted, 100)
+}
+
+func TestARangeOfAllowedVersionsThatNobodyCanRead(t *testing.T) {
+	in := input(t, "spec: {chart: {allowedVersions: newest}}", "spec: {chart: {tag: 1.0.0}}")
+	require.Equal(t, []string{`ClassNotAccepted APIGatewayClass/wso2 spec.chart.allowedVersions: "newest" is not a semver range, such as ">=1.2.0 <2.0.0"`}, refusal(t, in))
+}

@@ -1,0 +1,109 @@
+// Copyright The Sluice Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// origin is where an object stands.
+type origin struct {
+	file string
+	// document that holds it; nil for an object that came without one, of which no line is known.
+	document *document
+	// path leads to the object within a document that is a list.
+	path string
+	line int
+}
+
+// position is file:line, as far as they are known.
+func (o origin) position() string {
+	return Problem{File: o.file, Line: o.line}.position()
+}
+
+// lineIn is the line of one of the object's fields; root is the whole document.
+func (o origin) lineIn(root *yaml.Node, field string) int {
+	if o.path != "" {
+		field = o.path + "." + field
+	}
+	return max(lineOf(root, field), o.line)
+}
+
+// locate fills in the lines of problems that have none. Each document is parsed again once, and one at a time: faults are
+// rare, and the parsed form of ten thousand gateways is large.
+func (s *Set) locate(problems []Problem) {
+	of := map[*document][]int{}
+	var documents []*document
+	for i, p := range problems {
+		at := s.origins[p.Object]
+		if p.Line != 0 || at.document == nil {
+			continue
+		}
+		problems[i].Line = at.line
+		if p.Field == "" {
+			continue
+		}
+		if of[at.document] == nil {
+			documents = append(documents, at.document)
+		}
+		of[at.document] = append(of[at.document], i)
+	}
+	for _, d := range documents {
+		root, _ := parse(*d, &effort{})
+		if root == nil {
+			continue
+		}
+		for _, i := range of[d] {
+			problems[i].Line = s.origins[problems[i].Object].lineIn(root, problems[i].Field)
+		}
+	}
+}
+
+// lineOf is the line of the field at path, or of the nearest one above it that is there.
+func lineOf(node *yaml.Node, path string) int {
+	line := node.Line
+	for rest := path; ; {
+		key, value, after := step(node, rest)
+		if value == nil {
+			return line
+		}
+		line, node, rest = key, value, after
+	}
+}
+
+// step finds the child of node that path begins with: its line, itself, and the rest of the path.
+func step(node *yaml.Node, path string) (int, *yaml.Node, string) {
+	switch node.Kind {
+	case yaml.SequenceNode:
+		return stepInto(node, path)
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if after, found := cutStep(path, keyPath("", node.Content[i].Value)); found {
+				return node.Content[i].Line, node.Content[i+1], after
+			}
+		}
+	}
+	return 0, nil, ""
+}
+
+// stepInto takes the list's element that path begins with. Lists can be long, so it does not look for it.
+func stepInto(list *yaml.Node, path string) (int, *yaml.Node, string) {
+	inner, after, found := strings.Cut(path, "]")
+	i, err := strconv.Atoi(strings.TrimPrefix(inner, "["))
+	if !found || err != nil || i < 0 || i >= len(list.Content) {
+		return 0, nil, ""
+	}
+	return list.Content[i].Line, list.Content[i], strings.TrimPrefix(after, ".")
+}
+
+func cutStep(path, own string) (string, bool) {
+	after, found := strings.CutPrefix(path, own)
+	if !found || after != "" && after[0] != '.' && after[0] != '[' {
+		return "", false
+	}
+	return strings.TrimPrefix(after, "."), true
+}
