@@ -12,6 +12,7 @@ import (
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -190,12 +191,28 @@ func (d *deed) String() string {
 	if d.taken == nil {
 		return fmt.Sprintf("%s was deleted", d.child)
 	}
+	return fmt.Sprintf("%s was changed at %s", d.child, d.fields())
+}
+
+// fields names what was changed, or some of it.
+func (d *deed) fields() string {
 	var fields []string
 	d.taken.Leaves().Iterate(func(path fieldpath.Path) { fields = append(fields, strings.TrimPrefix(path.String(), ".")) })
 	if len(fields) > maxFields {
 		fields = append(fields[:maxFields], "…")
 	}
-	return fmt.Sprintf("%s was changed at %s", d.child, strings.Join(fields, ", "))
+	return strings.Join(fields, ", ")
+}
+
+// reference is what was deleted, or what of it was changed.
+func (d *deed) reference() *corev1.ObjectReference {
+	r := &corev1.ObjectReference{
+		APIVersion: d.kind.GroupVersion().String(), Kind: d.kind.Kind, Namespace: d.name.Namespace, Name: d.name.Name,
+	}
+	if d.taken != nil {
+		r.FieldPath = d.fields()
+	}
+	return r
 }
 
 func metadataOf(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {

@@ -5,7 +5,6 @@ package controller
 
 import (
 	"context"
-	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -67,18 +66,17 @@ func intended(reason string) bool {
 	return false
 }
 
-// announceCorrection tells what somebody did to the release's objects, of which status says nothing.
+// announceCorrection tells what somebody did to the release's objects, of which status says nothing. Each deed has an event
+// that is related to its object: the library takes events for one that differ in their notes alone, and sends the first.
 func (r *gatewayReconciler) announceCorrection(gateway *v1alpha1.APIGateway, deeds []*deed) {
-	told := make([]string, len(deeds))
-	for i, d := range deeds {
-		told[i] = d.String()
+	for _, d := range deeds {
+		r.events.Eventf(gateway, d.reference(), corev1.EventTypeNormal, "CorrectionRequested", action, "%s",
+			cut(d.String()+": Flux was asked to correct it"))
 	}
-	r.events.Eventf(gateway, nil, corev1.EventTypeNormal, "CorrectionRequested", action, "%s",
-		cut(strings.Join(told, ", ")+": Flux was asked to correct it"))
 }
 
 // warnOfRemains tells what a namespace's deletion may leave in other namespaces: nobody waited for an uninstall. The event is
-// about the namespace, since nothing can be made in one that terminates.
+// about the namespace, since nothing can be made in one that terminates, and related to the gateway, since others may go too.
 func (r *gatewayReconciler) warnOfRemains(gateway *v1alpha1.APIGateway) {
 	release := placesOf(gateway).Release
 	if release.Cluster == nil && release.TargetNamespace == gateway.Namespace && release.StorageNamespace == gateway.Namespace {
@@ -89,7 +87,7 @@ func (r *gatewayReconciler) warnOfRemains(gateway *v1alpha1.APIGateway) {
 		where = " of cluster " + release.Cluster.Name
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gateway.Namespace}}
-	r.events.Eventf(namespace, nil, corev1.EventTypeWarning, "ReleaseMayRemain", action,
+	r.events.Eventf(namespace, gateway, corev1.EventTypeWarning, "ReleaseMayRemain", action,
 		"APIGateway %s/%s went with its namespace: objects of Helm release %s may remain in namespace %s, and its record in namespace %s%s",
 		gateway.Namespace, gateway.Name, release.Name, release.TargetNamespace, release.StorageNamespace, where)
 }
