@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,6 +71,7 @@ func TestWhatIsDoneToAReleasesObjectsIsCorrectedAtOnce(t *testing.T) {
 	})
 	for _, name := range []string{"deleted", "scaled", "edited", "service", "twice"} {
 		m.gateways.await(t, release, name, "ready", isReady(1))
+		m.releases.await(t, soon, name, "compared", compared)
 	}
 	equal(m, "requests by installing", m.asked(begin, ""), nil)
 
@@ -137,6 +139,7 @@ func TestWhatIsNotToBeCorrectedCausesNoRequests(t *testing.T) {
 	})
 	for _, name := range []string{"web", "hpa", "warn"} {
 		m.gateways.await(t, release, name, "ready", isReady(1))
+		m.releases.await(t, soon, name, "compared", compared)
 	}
 	begin := time.Now()
 	m.scale("warn", 2)
@@ -312,6 +315,15 @@ func (m *team) awaitMessage(config, first, then string) time.Time {
 		}
 		return nil
 	}).seen
+}
+
+// compared passes a HelmRelease of which Flux has looked for drift after its install. It does so as its last step, when Ready
+// is True already, and it corrects unasked what somebody does in between.
+func compared(hr *helmv2.HelmRelease) error {
+	if apimeta.FindStatusCondition(hr.Status.Conditions, helmv2.DriftedCondition) == nil {
+		return errors.New("Flux has not looked for drift")
+	}
+	return nil
 }
 
 func wasAsked(hr *helmv2.HelmRelease) error {
