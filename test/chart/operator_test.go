@@ -328,8 +328,10 @@ func TestAReleaseAndItsNamespaceMayReadLikeNumbers(t *testing.T) {
 	assert.Contains(t, stdout, `    app.kubernetes.io/instance: "123"`)
 }
 
-func TestALabelThatTheOperatorsChartSetsIsRefused(t *testing.T) {
+func TestValuesThatDoNotGoTogetherAreRefusedByTheOperatorsChart(t *testing.T) {
 	for values, want := range map[string]string{
+		"classes: {sluice: {enabled: true}, wso2: {enabled: true, default: true}}": "classes: sluice, wso2 are all the default class; set default: false for all but one",
+		"exposure: {mode: route}":                                              "exposure.mode is route, which needs exposure.externalCAIssuerName: the issuer of certificates",
 		"podLabels: {app.kubernetes.io/name: x}":                               "podLabels: app.kubernetes.io/name is set by the chart; remove it",
 		"serviceMonitor: {enabled: true, labels: {app.kubernetes.io/name: x}}": "serviceMonitor.labels: app.kubernetes.io/name is set by the chart; remove it",
 	} {
