@@ -2,6 +2,8 @@ module github.com/sluice-gateway/sluice
 
 go 1.26.0
 
+toolchain go1.26.10
+
 require (
 	github.com/fluxcd/cli-utils v1.2.3
 	github.com/fluxcd/helm-controller/api v1.6.4

@@ -38,6 +38,17 @@ ENTRYPOINT ["/sluice-controller"]
 	}
 }
 
+// The compiler's image is named whole, since it takes no other compiler than its own, whatever go.mod says.
+func TestTheImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
+	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	toolchain := regexp.MustCompile(`(?m)^toolchain go(\S+)$`).FindSubmatch(module)
+	require.NotNil(t, toolchain)
+	text, err := os.ReadFile(recipe)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\nFROM --platform=$BUILDPLATFORM golang:"+string(toolchain[1])+" AS build\n")
+}
+
 // The recipe's own command, run without a container: what it builds needs no other file.
 func TestTheImagesBinaryIsStatic(t *testing.T) {
 	if os.Getenv("SLUICE_LONG") == "" {
