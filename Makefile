@@ -89,6 +89,7 @@ VULNCHECK := -modfile=test/tools/vulncheck.mod
 vulncheck: export GOTOOLCHAIN = auto
 vulncheck: ## Known vulnerabilities that the commands can reach; the list of them is a Go module too
 	@mkdir -p bin
+	go mod download $(VULNCHECK) golang.org/x/vulndb
 	go tool $(VULNCHECK) indexdb -vulns "$$(go list $(VULNCHECK) -m -f '{{.Dir}}' golang.org/x/vulndb)/data/osv" -out bin/vulndb
 	go tool $(VULNCHECK) govulncheck -db "file://$(CURDIR)/bin/vulndb" ./cmd/...
 
