@@ -8,7 +8,9 @@
 {{- end }}
 {{- range include "gateway.domains" (dict "root" $ "listener" $listener) | fromJsonArray }}
 {{- $where := printf "listeners[%d] (%s)" $listenerIndex $listener.name }}
-{{- include "gateway.faults.order" (dict "where" $where "root" $ "listener" $listener "domain" .) }}
+{{- $context := dict "where" $where "root" $ "listener" $listener "domain" . }}
+{{- include "gateway.faults.order" $context }}
+{{- include "gateway.faults.loops" $context }}
 {{- end }}
 {{- end }}
 {{- end }}
