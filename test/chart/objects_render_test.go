@@ -73,6 +73,7 @@ func TestNamesMayReadLikeSomethingElse(t *testing.T) {
 	for _, name := range []string{"123", "1e3", "no", "null"} {
 		values := fmt.Sprintf(`
 nameOverride: gw
+fullnameOverride: "no"
 listeners: [{name: "no", port: 8080, protocol: HTTP, routes: [{upstream: %[1]q}]}, {name: "null", port: 8081, protocol: HTTP}]
 upstreams: [{name: %[1]q, hosts: ["a:80"]}]
 networkPolicy: {enabled: true}
@@ -84,6 +85,7 @@ networkPolicy: {enabled: true}
 		assert.Equal(t, want, o.Service.Spec.Selector)
 		assert.Equal(t, want, o.Deployment.Spec.Selector.MatchLabels)
 		assert.Equal(t, []string{name, name}, []string{o.Deployment.Namespace, o.Service.Namespace})
+		assert.Equal(t, []string{"no", "no"}, []string{o.Deployment.Name, o.Service.Name})
 		assert.Equal(t, intstr.FromString("no"), o.Service.Spec.Ports[0].TargetPort)
 		assert.Equal(t, intstr.FromString("null"), o.Service.Spec.Ports[1].TargetPort)
 		assert.Equal(t, "null", o.Deployment.Spec.Template.Spec.Containers[0].Ports[1].Name)

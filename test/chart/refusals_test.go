@@ -55,6 +55,9 @@ func TestSchemaRefuses(t *testing.T) {
 
 const https = `listeners: [{name: https, port: 8443, protocol: HTTPS}]`
 
+const neverMatches = `never matches, since Envoy normalizes the path of a request first; ` +
+	`write it without //, /./, /../, %2F and %5C, and characters beyond ASCII percent-encoded`
+
 // Faults that lie between values: the whole list of what the chart says, without the leading dashes.
 var faultCases = map[string]struct {
 	values string
@@ -110,6 +113,23 @@ var faultCases = map[string]struct {
 		`commonAnnotations: checksum/config is set by the chart; remove it`}},
 	"a text format that is not used": {`accessLog: {text: "%PROTOCOL%"}`, []string{
 		`accessLog.text: is set while accessLog.format is json, so it would not be used; set accessLog.format: text`}},
+	"an access log without fields": {`accessLog: {json: null}`, []string{
+		`accessLog.json: has no field left while accessLog.format is json, so there is nothing to log; keep one, or set accessLog.enabled: false`}},
+	"an access log whose every field is removed": {`accessLog: {format: null, json: {time: null, ` + noDefaultFields + `}}`, []string{
+		`accessLog.json: has no field left while accessLog.format is json, so there is nothing to log; keep one, or set accessLog.enabled: false`}},
+	"two listeners with one port of the nodes": {`{listeners: [{name: one, port: 8080, nodePort: 30080, protocol: HTTP}, {name: two, port: 8081, nodePort: 30080, protocol: HTTP}], service: {type: NodePort}}`, []string{
+		`listeners[1] (two): nodePort 30080 is taken by listeners[0] (one); give each listener a nodePort of its own`}},
+	"ports of rewritten and checked hosts beyond all ports": {`{listeners: [{name: web, port: 8080, protocol: HTTP, routes: [{upstream: a, hostRewrite: "b70000:65536"}]}], upstreams: [{name: a, hosts: ["a:1"], healthCheck: {path: /, host: "b70000:99999"}}]}`, []string{
+		`listeners[0] (web): routes[0]: hostRewrite b70000:65536 has a port above 65535`,
+		`upstreams[0] (a): healthCheck.host b70000:99999 has a port above 65535`}},
+	"paths that Envoy never sees": {listener(`[{path: /a//b, upstream: a}, {pathPrefix: /a/../b, upstream: a}, {path: /c/., upstream: a}, {path: /d%2fe, upstream: a}, {path: /ä, upstream: a}]`), []string{
+		`listeners[0] (http): routes[0]: path /a//b ` + neverMatches,
+		`listeners[0] (http): routes[1]: pathPrefix /a/../b ` + neverMatches,
+		`listeners[0] (http): routes[2]: path /c/. ` + neverMatches,
+		`listeners[0] (http): routes[3]: path /d%2fe ` + neverMatches,
+		`listeners[0] (http): routes[4]: path /ä ` + neverMatches}},
+	"an autoscaler from nothing": {`{replicaCount: 0, autoscaling: {enabled: true}}`, []string{
+		`replicaCount: 0 cannot be the minimum of an autoscaler; raise it, or set autoscaling.enabled: false`}},
 	"settings of another type of Service": {`{listeners: [{name: a, port: 8080, nodePort: 30080, protocol: HTTP}], service: {externalTrafficPolicy: Local, loadBalancerClass: x}}`, []string{
 		`listeners[0] (a): nodePort needs service.type NodePort or LoadBalancer, and it is ClusterIP; change the type, or remove nodePort`,
 		`service.externalTrafficPolicy: needs service.type NodePort or LoadBalancer, and it is ClusterIP; remove it`,

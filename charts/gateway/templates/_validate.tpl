@@ -4,7 +4,7 @@ A value that would have no effect is a fault too.
 */}}
 {{- define "gateway.validate" -}}
 {{- $faults := list -}}
-{{- range list "names" "ports" "tls" "upstreams" "routes" "pods" "service" -}}
+{{- range list "names" "keys" "ports" "tls" "upstreams" "routes" "pods" "service" -}}
 {{- range include (printf "gateway.faults.%s" .) $ | splitList "\n" -}}
 {{- with trim . }}{{ $faults = append $faults (printf "- %s" .) }}{{ end -}}
 {{- end -}}
@@ -13,6 +13,10 @@ A value that would have no effect is a fault too.
 {{- end }}
 
 {{- define "gateway.faults.names" -}}
+{{- $fullname := include "gateway.fullname" . }}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $fullname) }}
+fullnameOverride: must be set, since the Service would be named {{ $fullname }}, and its name must begin with a letter and end in a letter or digit
+{{- end }}
 {{- $listeners := dict "status" "the listener of the probes" }}
 {{- range $index, $listener := .Values.listeners }}
 {{- with get $listeners $listener.name }}
@@ -29,6 +33,28 @@ upstreams[{{ $index }}] ({{ $upstream.name }}): the name is taken by {{ . }}; gi
 {{- end }}
 {{- end }}
 
+{{/* The keys of labels and annotations, where the schema could only say that one is wrong. */}}
+{{- define "gateway.faults.keys" -}}
+{{- $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "nodeSelector" .Values.nodeSelector }}
+{{- range $where, $map := $labels }}
+{{- range $key, $_ := $map }}
+{{- if not (include "gateway.isKey" $key) }}
+{{ $where }}: {{ quote $key }} is not the key of a label; {{ include "gateway.keyForm" . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $annotations := dict "commonAnnotations" .Values.commonAnnotations "podAnnotations" .Values.podAnnotations }}
+{{- $_ := set $annotations "service.annotations" .Values.service.annotations }}
+{{- $_ := set $annotations "serviceAccount.annotations" .Values.serviceAccount.annotations }}
+{{- range $where, $map := $annotations }}
+{{- range $key, $_ := $map }}
+{{- if not (include "gateway.isKey" (lower $key)) }}
+{{ $where }}: {{ quote $key }} is not the key of an annotation; {{ include "gateway.keyForm" . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "gateway.faults.ports" -}}
 {{- $pod := dict (.Values.admin.port | int | toString) "admin.port" }}
 {{- $statusPort := .Values.status.port | int | toString }}
@@ -37,6 +63,7 @@ status.port: {{ $statusPort }} is taken by {{ . }}; choose another
 {{- end }}
 {{- $_ := set $pod $statusPort "status.port" }}
 {{- $service := dict }}
+{{- $node := dict }}
 {{- range $index, $listener := .Values.listeners }}
 {{- $where := printf "listeners[%d] (%s)" $index $listener.name }}
 {{- $port := $listener.port | int | toString }}
@@ -49,6 +76,13 @@ status.port: {{ $statusPort }} is taken by {{ . }}; choose another
 {{ $where }}: servicePort {{ $servicePort }} is taken by {{ . }}; give each listener a servicePort of its own
 {{- end }}
 {{- $_ := set $service $servicePort $where }}
+{{- with $listener.nodePort }}
+{{- $nodePort := . | int | toString }}
+{{- with get $node $nodePort }}
+{{ $where }}: nodePort {{ $nodePort }} is taken by {{ . }}; give each listener a nodePort of its own
+{{- end }}
+{{- $_ := set $node $nodePort $where }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -80,11 +114,21 @@ tls.secret.name: is set while tls.enabled is false, so the certificate would not
 {{ $where }}: type LOGICAL_DNS takes one host, and {{ len $upstream.hosts }} are given; keep one, or use STRICT_DNS
 {{- end }}
 {{- range $upstream.hosts }}
-{{- if and (eq $type "STATIC") (not (include "gateway.isIP" (include "gateway.hostOf" .))) }}
+{{- $host := include "gateway.hostOf" . }}
+{{- if not (include "gateway.isIP" $host) }}
+{{- if or (contains ":" $host) (regexMatch "^[0-9.]*\\.[0-9.]*$" $host) }}
+{{ $where }}: {{ . }} looks like an IP address and is none; give an IP address or a name
+{{- else if eq $type "STATIC" }}
 {{ $where }}: type STATIC takes IP addresses, and {{ . }} is a name; use STRICT_DNS
+{{- end }}
 {{- end }}
 {{- if gt (include "gateway.portOf" . | int) 65535 }}
 {{ $where }}: {{ . }} has a port above 65535
+{{- end }}
+{{- end }}
+{{- with ($upstream.healthCheck).host }}
+{{- if and (contains ":" .) (gt (include "gateway.portOf" . | int) 65535) }}
+{{ $where }}: healthCheck.host {{ . }} has a port above 65535
 {{- end }}
 {{- end }}
 {{- if and ($upstream.tls).enabled (not (include "gateway.sni" $upstream)) }}
@@ -108,6 +152,9 @@ terminationGracePeriodSeconds: {{ int .Values.terminationGracePeriodSeconds }} e
 {{- if hasKey (get $.Values $map | default dict) "checksum/config" }}
 {{ $map }}: checksum/config is set by the chart; remove it
 {{- end }}
+{{- end }}
+{{- if and .Values.accessLog.enabled (eq (.Values.accessLog.format | default "json") "json") (not (include "gateway.entries" (list .Values.accessLog.json))) }}
+accessLog.json: has no field left while accessLog.format is json, so there is nothing to log; keep one, or set accessLog.enabled: false
 {{- end }}
 {{- if and .Values.accessLog.text (ne (.Values.accessLog.format | default "json") "text") }}
 accessLog.text: is set while accessLog.format is json, so it would not be used; set accessLog.format: text

@@ -8,7 +8,9 @@
 {{- end }}
 {{- range include "gateway.domains" (dict "root" $ "listener" $listener) | fromJsonArray }}
 {{- $where := printf "listeners[%d] (%s)" $listenerIndex $listener.name }}
-{{- include "gateway.faults.order" (dict "where" $where "root" $ "listener" $listener "domain" .) }}
+{{- $context := dict "where" $where "root" $ "listener" $listener "domain" . }}
+{{- include "gateway.faults.order" $context }}
+{{- include "gateway.faults.loops" $context }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -18,6 +20,18 @@
 {{- $route := .route }}
 {{- if and $route.path $route.pathPrefix }}
 {{ .where }}: has path and pathPrefix; keep one of them
+{{- end }}
+{{- range $key := list "path" "pathPrefix" }}
+{{- with get $route $key }}
+{{- if or (contains "//" .) (regexMatch "/\\.{1,2}(/|$)" .) (regexMatch "(?i)%(2f|5c)|[^ -~]" .) }}
+{{ $.where }}: {{ $key }} {{ . }} never matches, since Envoy normalizes the path of a request first; write it without //, /./, /../, %2F and %5C, and characters beyond ASCII percent-encoded
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with $route.hostRewrite }}
+{{- if and (contains ":" .) (gt (include "gateway.portOf" . | int) 65535) }}
+{{ $.where }}: hostRewrite {{ . }} has a port above 65535
+{{- end }}
 {{- end }}
 {{- if and $route.upstream $route.redirect }}
 {{ .where }}: has upstream and redirect; keep one of them
@@ -69,6 +83,16 @@
 listeners[{{ $index }}] ({{ $listener.name }}): nodePort needs service.type NodePort or LoadBalancer, and it is ClusterIP; change the type, or remove nodePort
 {{- end }}
 {{- end }}
+{{- range $service.loadBalancerSourceRanges }}
+{{- if not (include "gateway.isCIDR" .) }}
+service.loadBalancerSourceRanges: {{ . }} is no range of addresses; write an address and the length of its prefix, as in 10.0.0.0/8
+{{- end }}
+{{- end }}
+{{- with $service.loadBalancerClass }}
+{{- if not (include "gateway.isKey" .) }}
+service.loadBalancerClass: {{ quote . }} is no class; {{ include "gateway.keyForm" . }}
+{{- end }}
+{{- end }}
 {{- if and $service.externalTrafficPolicy (eq $service.type "ClusterIP") }}
 service.externalTrafficPolicy: needs service.type NodePort or LoadBalancer, and it is ClusterIP; remove it
 {{- end }}
@@ -85,6 +109,9 @@ service.{{ . }}: needs service.type LoadBalancer, and it is {{ $service.type }};
 {{- if $scaling.enabled }}
 {{- if lt (int $scaling.maxReplicas) (int .Values.replicaCount) }}
 autoscaling.maxReplicas: {{ int $scaling.maxReplicas }} is below replicaCount ({{ int .Values.replicaCount }}), which is the minimum; raise it, or lower replicaCount
+{{- end }}
+{{- if and (not (kindIs "invalid" .Values.replicaCount)) (eq (int .Values.replicaCount) 0) }}
+replicaCount: 0 cannot be the minimum of an autoscaler; raise it, or set autoscaling.enabled: false
 {{- end }}
 {{- if not (or $scaling.targetCPUUtilizationPercentage $scaling.targetMemoryUtilizationPercentage) }}
 autoscaling: has no target; set targetCPUUtilizationPercentage or targetMemoryUtilizationPercentage
