@@ -37,8 +37,10 @@ func (f *waitFlags) add(cmd *cobra.Command, until string) {
 // await prints a line whenever things stand otherwise, until the wish has come true. It fails when the wish does, and when
 // time is up.
 func (c *cluster) await(ctx context.Context, streams Streams, flags waitFlags, name, program string, wish story.Wish) error {
-	ctx, cancel := context.WithTimeout(ctx, flags.timeout)
+	// Shortly before a deadline the client refuses requests for want of time; so the time ends the context, and is no deadline.
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer time.AfterFunc(flags.timeout, cancel).Stop()
 	hint := fmt.Sprintf("see: %s tree %s -n %s", program, name, c.namespace)
 	last := ""
 	for signs := c.changes(ctx, name); ; {

@@ -49,7 +49,7 @@ func (r *gatewayReconciler) tearDown(ctx context.Context, s *state) error {
 	if s.release != nil && !terminating {
 		return nil
 	}
-	if err := r.letGo(ctx, s); err != nil || !terminating {
+	if err := r.letGo(ctx, s); err != nil || !terminating || !s.gone { // else somebody has let it go before, and told
 		return err
 	}
 	r.warnOfRemains(s.gateway)

@@ -9,8 +9,13 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/fluxobjects"
@@ -84,4 +89,32 @@ func matches(p parting, want string) bool {
 		steps = append(steps, "remove")
 	}
 	return p.hold == "" && strings.Join(steps, ", ") == want
+}
+
+// A gateway without a HelmRelease is let go by whichever operator comes first, those of other classes included.
+func TestWhoLetsAGatewayGoTellsOfWhatMayRemain(t *testing.T) {
+	for what, c := range map[string]struct {
+		already bool
+		told    int
+	}{"it goes": {false, 1}, "another operator has let it go": {true, 0}} {
+		scheme, err := NewScheme()
+		require.NoError(t, err)
+		now := metav1.Now()
+		going := gateway()
+		going.DeletionTimestamp, going.Finalizers = &now, []string{v1alpha1.Finalizer}
+		going.Spec.Release = &v1alpha1.GatewayRelease{TargetNamespace: new("shared")}
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apis", DeletionTimestamp: &now, Finalizers: []string{"kubernetes"}}}
+		api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(going, namespace).Build()
+		seen := &v1alpha1.APIGateway{}
+		require.NoError(t, api.Get(t.Context(), client.ObjectKeyFromObject(going), seen))
+		if c.already {
+			gone := seen.DeepCopy()
+			gone.Finalizers = nil
+			require.NoError(t, api.Update(t.Context(), gone))
+		}
+		recorder := events.NewFakeRecorder(10)
+		r := &gatewayReconciler{Client: api, live: api, events: recorder}
+		require.NoError(t, r.tearDown(t.Context(), &state{gateway: seen}), what)
+		require.Len(t, recorder.Events, c.told, what)
+	}
 }

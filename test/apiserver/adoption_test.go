@@ -38,6 +38,12 @@ func (w *world) foreign(name string, change func(*helmv2.HelmRelease)) *helmv2.H
 	return hr
 }
 
+// knowsHelmReleases waits until the operator knows of all HelmReleases that there are: it has looked at a later one.
+func knowsHelmReleases(t *testing.T) {
+	t.Helper()
+	newWorld(t).running("later", "values: {}")
+}
+
 const adopting = `{"metadata":{"annotations":{"gateway.sluice.dev/adopt":"true"}}}`
 
 func (w *world) allowAdoption() { w.patchClass(`{"spec":{"policy":{"allowAdoption":true}}}`) }
@@ -104,6 +110,7 @@ func TestWhatCannotBeTakenOverStaysAsItIs(t *testing.T) {
 func TestAHelmReleaseOfAnotherNameKeepsItsRelease(t *testing.T) {
 	w := newWorld(t)
 	platform := w.foreign("platform", nil)
+	knowsHelmReleases(t)
 	w.gateway("web", "release: {name: platform}")
 	equal(t, "message", w.awaitReason("web", "Accepted", v1alpha1.ReasonConflict), fmt.Sprintf(
 		"spec.release.name: Helm release platform belongs to HelmRelease %s/platform already (it has no owner): make this gateway with another release name", w.ns))

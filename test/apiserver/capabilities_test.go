@@ -45,7 +45,7 @@ func TestValuesFollowWhatTheClusterServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.awaitRelease("web", "knows that it is gone", hasValue("things: absent"))
-	equal(t, "writes", strings.Join(w.kept(since, "helmreleases"), "\n"), "update helmreleases web\nupdate helmreleases web")
+	w.wroteOf("helmreleases", since, "update helmreleases web", "update helmreleases web")
 }
 
 func TestExposureFollowsTheOperatorsFlags(t *testing.T) {

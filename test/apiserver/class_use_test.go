@@ -74,7 +74,8 @@ func TestAClassThatGoesTakesNoNewGateways(t *testing.T) {
 		return slices.Contains(class.Finalizers, v1alpha1.FinalizerInUse)
 	})
 	w.deleteClass()
-	w.gateway("late", "values: {}")
+	w.awaitInUse("1 APIGateway uses this class, which goes when none does: delete them, or name another class in their spec.className: " + w.ns + "/web")
+	w.gateway("late", "values: {}") // the operator knows by now that the class goes
 	equal(t, "message", w.awaitReason("late", "Accepted", v1alpha1.ReasonClassNotFound),
 		"spec.className: the APIGatewayClass "+w.class+" is being deleted and takes no new gateways; name another")
 	w.awaitGone(w.delete("web"))
@@ -83,9 +84,7 @@ func TestAClassThatGoesTakesNoNewGateways(t *testing.T) {
 
 func TestAClassThatNobodyUsesGoesWithoutTheOperator(t *testing.T) {
 	w := newWorld(t)
-	w.awaitClass("is accepted", func(class *v1alpha1.APIGatewayClass) bool {
-		return apimeta.IsStatusConditionTrue(class.Status.Conditions, v1alpha1.ConditionAccepted)
-	})
+	w.awaitAccepted()
 	stop(t)
 	defer begin(t, options())
 	w.deleteClass()
@@ -136,6 +135,13 @@ func (w *world) awaitClass(what string, check func(*v1alpha1.APIGatewayClass) bo
 		return nil
 	})
 	return class
+}
+
+func (w *world) awaitAccepted() {
+	w.Helper()
+	w.awaitClass("is accepted", func(class *v1alpha1.APIGatewayClass) bool {
+		return apimeta.IsStatusConditionTrue(class.Status.Conditions, v1alpha1.ConditionAccepted)
+	})
 }
 
 func (w *world) awaitInUse(message string) {

@@ -129,7 +129,7 @@ func TestOrphanIsSuspendedThenDeleted(t *testing.T) {
 	}
 	w.uninstalled("web")
 	w.awaitGone(gateway)
-	equal(t, "writes", strings.Join(w.kept(since, "helmreleases"), "\n"), "update helmreleases web\ndelete helmreleases web")
+	w.wroteOf("helmreleases", since, "update helmreleases web", "delete helmreleases web")
 }
 
 func TestOrphanMovesOwnershipInOneWrite(t *testing.T) {

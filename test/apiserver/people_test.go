@@ -86,6 +86,7 @@ func TestForeignHelmReleaseIsLeftAlone(t *testing.T) {
 		},
 	}
 	w.create(foreign)
+	knowsHelmReleases(t)
 	w.gateway("web", "values: {}")
 	contains(t, w.awaitReason("web", "Ready", v1alpha1.ReasonConflict),
 		"HelmRelease "+w.ns+"/web", "Kustomization flux-system/apps", "another name")

@@ -6,6 +6,9 @@ package apiserver
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,21 +96,55 @@ func writes(t *testing.T, since time.Time, namespace string) []string {
 	return out
 }
 
-// soon fails the test if more than a moment lies between two requests of anybody, the first of their kind.
+// wrote awaits that these, and no others, are the operator's writes since a time.
+func (w *world) wrote(since time.Time, want ...string) {
+	w.Helper()
+	w.awaitWrites(func() []string { return writes(w.T, since, w.ns) }, want)
+}
+
+// wroteOf is wrote for the writes to one kind of object.
+func (w *world) wroteOf(resource string, since time.Time, want ...string) {
+	w.Helper()
+	w.awaitWrites(func() []string { return w.kept(since, resource) }, want)
+}
+
+// awaitWrites waits, since the API server puts a request on record once it is answered, and what came of it is seen before.
+func (w *world) awaitWrites(read func() []string, want []string) {
+	w.Helper()
+	w.await("writes", func() error {
+		if got := read(); !slices.Equal(got, want) {
+			return fmt.Errorf("are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		return nil
+	})
+}
+
+// soon fails the test if more than a moment lies between two requests of anybody, the first of their kind. It waits until both
+// are on record.
 func (w *world) soon(cause, effect string) {
 	w.Helper()
 	var begin, end time.Time
-	for _, e := range requests(w.T, w.since, w.ns) {
-		switch what := describe(e); {
-		case what == cause && begin.IsZero():
-			begin = e.Received
-		case what == effect && end.IsZero():
-			end = e.Received
+	w.await("both requests", func() error {
+		begin, end = w.first(cause), w.first(effect)
+		if begin.IsZero() || end.IsZero() {
+			return fmt.Errorf("%q came at %s, %q at %s", cause, begin, effect, end)
 		}
-	}
-	if took := end.Sub(begin); begin.IsZero() || end.IsZero() || took > within {
+		return nil
+	})
+	if took := end.Sub(begin); took > within {
 		w.Errorf("from %q to %q: %s", cause, effect, took)
 	}
+}
+
+// first is when the first request of that kind came; zero if none is on record.
+func (w *world) first(what string) time.Time {
+	w.Helper()
+	for _, e := range requests(w.T, w.since, w.ns) {
+		if describe(e) == what {
+			return e.Received
+		}
+	}
+	return time.Time{}
 }
 
 // requests are the successful write requests since a time in a namespace, save those for events.

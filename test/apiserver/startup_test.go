@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/controller"
 	"github.com/sluice-gateway/sluice/test/cluster"
 	"github.com/sluice-gateway/sluice/test/operator"
@@ -72,6 +74,16 @@ func TestTheCommandSaysExactlyWhatItsStartLacks(t *testing.T) {
 	if _, err := env.Kubectl(w.ctx, "wait", "--for=condition=Established", "--timeout=30s", "crd/gateways.gateway.networking.k8s.io"); err != nil {
 		t.Fatal(err)
 	}
+	discoverer, err := discovery.NewDiscoveryClientForConfig(env.RESTConfig())
+	w.must(err)
+	w.await("discovery to tell of Gateway API", func() error { // which it does a while after the CRD is established
+		_, lists, err := discoverer.ServerGroupsAndResources()
+		served := slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool { return list.GroupVersion == v1alpha1.GatewayAPIVersion })
+		if err == nil && !served {
+			err = fmt.Errorf("it tells of %d group versions", len(lists))
+		}
+		return err
+	})
 	process := w.startCommand("exposed", binary, kubeconfig, "--exposure-mode=auto", "--cluster-name=hub", "--controller-name=example.com/exposed")
 	w.must(process.Stop())
 	exit, stderr = ends(t, binary, kubeconfig, "--exposure-mode=route", "--cluster-name=hub")

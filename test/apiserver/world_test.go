@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,10 +36,13 @@ type world struct {
 	since time.Time // when the world was made
 }
 
+// worlds are as many as have been made.
+var worlds atomic.Int32
+
 // newWorld makes a namespace, and a class of the same name from the spec.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, ctx: t.Context(), ns: fmt.Sprintf("t%07d", rand.IntN(1e7)), since: time.Now()}
+	w := &world{T: t, ctx: t.Context(), ns: fmt.Sprintf("t%07d", worlds.Add(1)), since: time.Now()}
 	w.class = w.ns
 	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}})
 	w.apply(fmt.Sprintf(`

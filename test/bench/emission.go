@@ -6,6 +6,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -117,7 +118,8 @@ func (s *stage) requests(since time.Time, which func(cluster.AuditEvent) bool) (
 	})
 }
 
-// writesSince counts the operator's write requests by verb and resource.
+// writesSince counts the operator's write requests by verb and resource, and by the code where they were refused, as with a
+// conflict.
 func (s *stage) writesSince(since time.Time) (map[string]int, error) {
 	events, err := s.requests(since, cluster.AuditEvent.IsWrite)
 	counts := map[string]int{}
@@ -125,6 +127,9 @@ func (s *stage) writesSince(since time.Time) (map[string]int, error) {
 		what := e.Verb + " " + e.Resource
 		if e.Subresource != "" {
 			what += "/" + e.Subresource
+		}
+		if e.Code >= 300 {
+			what += fmt.Sprintf(" (%d)", e.Code)
 		}
 		counts[what]++
 	}

@@ -64,7 +64,7 @@ func TestStopKillsAProcessThatDoesNotListen(t *testing.T) {
 	status, err := all.act(t.Context(), "deaf", actStop)
 	require.NoError(t, err)
 	assert.Equal(t, "signal: killed", status.Exit)
-	assert.Empty(t, processesIn(all.dir), "nor of its group")
+	requireNoProcesses(t, all.dir) // nor of its group
 }
 
 func TestStopTellsOfAProcessThatEndedByItself(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAProcessThatDoesNotGetReadyIsEnded(t *testing.T) {
 	require.ErrorContains(t, err, "slow: not ready after 2s")
 	require.ErrorContains(t, err, "503 Service Unavailable etcd is away")
 	require.ErrorContains(t, err, "    warming up")
-	assert.Empty(t, processesIn(all.dir))
+	requireNoProcesses(t, all.dir)
 	assert.Empty(t, all.statuses())
 }
 

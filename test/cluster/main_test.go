@@ -100,7 +100,7 @@ func processesIn(dir string) []string {
 	return found
 }
 
-// requireNoProcesses waits a little, since the kernel's kill of orphans is not instant.
+// requireNoProcesses waits a little, since the kernel's kill of orphans, and of who is in a killed process's group, is not instant.
 func requireNoProcesses(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, Await(t.Context(), 5*time.Second, "the end of all processes", func(context.Context) error {

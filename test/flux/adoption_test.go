@@ -54,5 +54,5 @@ func TestARunningHelmReleaseIsAdoptedWithItsPods(t *testing.T) {
 
 	m.commit("Remove it", files{"web.yaml": removed})
 	m.gateways.awaitGone(t, soon, "web")
-	equal(m, "pods that are left", len(m.pods("web")), 0)
+	m.leftOnly("web")
 }

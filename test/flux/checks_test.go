@@ -107,7 +107,7 @@ func conditions(g *v1alpha1.APIGateway) []string {
 	return all
 }
 
-// pods are the UIDs of the pods of a release of testdata/chart that are ready, sorted.
+// pods are the UIDs of the pods of a release of testdata/chart that are ready and stay, sorted.
 func (m *team) pods(release string) []types.UID {
 	m.Helper()
 	return m.readyPods(client.MatchingLabels{"app": release})
@@ -124,7 +124,7 @@ func (m *team) readyPods(which client.MatchingLabels) []types.UID {
 		ready := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 		})
-		if ready {
+		if ready && pod.DeletionTimestamp == nil { // as a Deployment counts them
 			found = append(found, pod.UID)
 		}
 	}

@@ -11,11 +11,9 @@ import (
 	"testing"
 	"time"
 
-	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,7 +69,7 @@ func TestWhatIsDoneToAReleasesObjectsIsCorrectedAtOnce(t *testing.T) {
 	})
 	for _, name := range []string{"deleted", "scaled", "edited", "service", "twice"} {
 		m.gateways.await(t, release, name, "ready", isReady(1))
-		m.releases.await(t, soon, name, "compared", compared)
+		m.looked(name)
 	}
 	equal(m, "requests by installing", m.asked(begin, ""), nil)
 
@@ -110,9 +108,10 @@ func TestWhatIsDoneToAReleasesObjectsIsCorrectedAtOnce(t *testing.T) {
 	m.awaitHandled("twice")
 	m.edit("twice-settings", "by hand")
 	m.awaitMessage("twice-settings", "by hand", "hello")
-	both := m.asked(begin, "twice")
+	equal(m, "requests for two deeds", len(m.asked(begin, "twice")), 2)
+	both := m.decided("twice")
 	if len(both) != 2 || both[1].Sub(both[0]) < 10*time.Second || both[1].Sub(both[0]) > 15*time.Second {
-		t.Errorf("requests for two deeds: %v, want two, 10 s apart", both)
+		t.Errorf("requests for two deeds were decided on at %v, want two, 10 s apart", both)
 	}
 
 	// Each of the others was asked for once, and Flux's corrections caused nothing.
@@ -139,7 +138,7 @@ func TestWhatIsNotToBeCorrectedCausesNoRequests(t *testing.T) {
 	})
 	for _, name := range []string{"web", "hpa", "warn"} {
 		m.gateways.await(t, release, name, "ready", isReady(1))
-		m.releases.await(t, soon, name, "compared", compared)
+		m.looked(name)
 	}
 	begin := time.Now()
 	m.scale("warn", 2)
@@ -315,32 +314,6 @@ func (m *team) awaitMessage(config, first, then string) time.Time {
 		}
 		return nil
 	}).seen
-}
-
-// compared passes a HelmRelease of which Flux has looked for drift after its install. It does so as its last step, when Ready
-// is True already, and it corrects unasked what somebody does in between.
-func compared(hr *helmv2.HelmRelease) error {
-	if apimeta.FindStatusCondition(hr.Status.Conditions, helmv2.DriftedCondition) == nil {
-		return errors.New("Flux has not looked for drift")
-	}
-	return nil
-}
-
-func wasAsked(hr *helmv2.HelmRelease) error {
-	if hr.Annotations["reconcile.fluxcd.io/requestedAt"] == "" {
-		return errors.New("nothing was asked")
-	}
-	return nil
-}
-
-func (m *team) awaitHandled(name string) {
-	m.Helper()
-	m.releases.await(m.T, soon, name, "handled", func(hr *helmv2.HelmRelease) error {
-		if asked := hr.Annotations["reconcile.fluxcd.io/requestedAt"]; hr.Status.LastHandledReconcileAt != asked {
-			return fmt.Errorf("asked %s, handled %s", asked, hr.Status.LastHandledReconcileAt)
-		}
-		return helmReady(hr)
-	})
 }
 
 // hasEvent passes a gateway about which there is an event of that reason and note.

@@ -98,12 +98,12 @@ func TestReconcileWaitFailsWhenTheAttemptDoes(t *testing.T) {
 	m.gateways.await(t, release, "web", "failed", both(notReady("InstallFailed"), failedTimes(1)))
 	m.mark()
 	m.golden("reconcile-fails", withoutProgress(m.ran(1, "reconcile", "web", "--force", "--wait")))
-	equal(m, "failures", get(m, "web", &v1alpha1.APIGateway{}).Status.Failures, 2)
+	m.gateways.await(t, soon, "web", "failed once more", failedTimes(2))
 
 	// Nobody looks at this one.
 	m.create(strings.Replace(webClass("controllerName: example.com/nobody"), "$TEAM", "nobodys", 1))
 	m.create(gatewayOf("nobodys", "unseen"))
-	m.golden("reconcile-timeout", m.ran(1, "reconcile", "unseen", "--wait", "--timeout", "1s"))
+	m.golden("reconcile-timeout", m.ran(1, "reconcile", "unseen", "--wait", "--timeout", "5s"))
 	m.tree("unseen")
 	m.remove(&v1alpha1.APIGateway{ObjectMeta: metav1.ObjectMeta{Namespace: m.name, Name: "unseen"}})
 	m.gateways.awaitGone(t, soon, "unseen")

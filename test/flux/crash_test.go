@@ -19,7 +19,7 @@ func TestHelmControllerKilledInMidUpgradeEndsReady(t *testing.T) {
 	m.commit("Add a gateway", files{"class.yaml": webClass(), "web.yaml": gateway("web", "values: {message: one}")})
 	m.gateways.await(t, release, "web", "ready", isReady(1))
 
-	m.commit("A slow upgrade", files{"web.yaml": gateway("web", "chart: {tag: 2.0.0}", "values: {message: two, minReadySeconds: 8}")})
+	m.commit("A slow upgrade", files{"web.yaml": gateway("web", "chart: {tag: 2.0.0}", "values: {message: two, minReadySeconds: 8}", newPods("two"))})
 	m.eventually(soon, "a release that is pending", func(context.Context) error {
 		if now := m.helmRevisions("web"); !slices.Contains(now, "2 pending-upgrade") {
 			return fmt.Errorf("Helm has %v", now)

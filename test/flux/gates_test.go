@@ -60,7 +60,7 @@ func TestASpecIsCorrectedWhileAnUpgradeHangs(t *testing.T) {
 			}
 		}
 	}
-	m.startsAgainAfterARequest("on", files{"on.yaml": inShard(gated, gateway("on", "values: {message: asked, minReadySeconds: 10}", "release: {timeout: 4m}"))})
+	m.startsAgainAfterARequest("on", files{"on.yaml": inShard(gated, gateway("on", "values: {message: asked, minReadySeconds: 10}", newPods("asked"), "release: {timeout: 4m}"))})
 	equal(m, "settings at the end", m.configs.latest()["on-settings"].Data["message"], "asked")
 }
 

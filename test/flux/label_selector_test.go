@@ -53,6 +53,7 @@ func TestTwoShardsCarryAGatewayEachAndOneMovesBetweenThem(t *testing.T) {
 	equal(m, "sources of the shard", m.servedBy(source.LogPath(), sourcev1.OCIRepositoryKind), []string{sourceOf("one")})
 	equal(m, "sources of no shard", m.servedBy(others[sourcev1.OCIRepositoryKind], sourcev1.OCIRepositoryKind), []string{sourceOf("two")})
 
+	m.looked("one") // nobody else writes it from now on
 	before := m.releases.latest()["one"]
 	m.kill(ofShard)
 	m.commit("Change both, and claim a release across shards", files{"one.yaml": inShard(shard, one("second")),
@@ -84,7 +85,7 @@ func TestTwoShardsCarryAGatewayEachAndOneMovesBetweenThem(t *testing.T) {
 
 	// In the middle of an upgrade it stays with the helm-controller that carries that out. (A commit of the label might come
 	// when the upgrade is over.)
-	m.push("Change it there", files{"one.yaml": gateway("one", "values: {message: third, minReadySeconds: 8}")})
+	m.push("Change it there", files{"one.yaml": gateway("one", "values: {message: third, minReadySeconds: 8}", newPods("third"))})
 	m.releases.await(t, soon, "one", "being upgraded", upgrades)
 	m.mark()
 	m.patch(&v1alpha1.APIGateway{}, "one", `{"metadata": {"labels": {"`+v1alpha1.LabelShard+`": "`+shard+`"}}}`)
@@ -107,7 +108,7 @@ func TestTwoShardsCarryAGatewayEachAndOneMovesBetweenThem(t *testing.T) {
 	equal(m, "what the operators wrote of the class", m.writesOfClass(begin), []string{"patch ", "update status"})
 	m.commit("Remove it there", files{"one.yaml": removed})
 	m.gateways.awaitGone(t, soon, "one")
-	equal(m, "pods that are left", len(m.pods("one")), 0)
+	m.leftOnly("one")
 }
 
 // upgrades passes a HelmRelease that is being upgraded.

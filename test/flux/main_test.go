@@ -91,9 +91,10 @@ func setUp(ctx context.Context, dir string) error {
 		}
 	}
 	local, err = cluster.Start(ctx, cluster.Options{Dir: dir, Args: map[string][]string{
-		// A release that waits holds its worker, and tests make many wait.
+		// A release that waits holds its worker, and tests make many wait. A chart that is slow to come must not hold up another
+		// test's, which measures time.
 		cluster.HelmController:      {"--concurrent=30", "--requeue-dependency=2s", "--watch-label-selector=!" + v1alpha1.LabelShard},
-		cluster.SourceController:    {"--watch-label-selector=" + v1alpha1.LabelShard + " notin (" + withOwnSources + "," + firstShard + ")"},
+		cluster.SourceController:    {"--concurrent=10", "--watch-label-selector=" + v1alpha1.LabelShard + " notin (" + withOwnSources + "," + firstShard + ")"},
 		cluster.KustomizeController: {"--concurrent=30", "--requeue-dependency=2s"},
 	}})
 	if err != nil {

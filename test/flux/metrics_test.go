@@ -32,7 +32,7 @@ func TestMetricsTellOfGatewaysAndAlertsAndDashboardFindThem(t *testing.T) {
 		"refused.yaml": gateway("refused", "controlPlane: {host: example.com}"),
 	})
 	m.gateways.await(t, release, "ready", "ready", isReady(1))
-	m.releases.await(t, soon, "ready", "compared", compared)
+	m.looked("ready")
 	installed := m.gateways.await(t, release, "failing", "ready", isReady(1)).object
 	m.gateways.await(t, soon, "refused", "refused", notReady("UnmappedField"))
 	m.commit("Break one", files{"failing.yaml": gateway("failing", brokenImage, shortTimeout)})
