@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -31,8 +32,11 @@ func readConfig(gateway *v1alpha1.APIGateway, config *corev1.ConfigMap, wrong *f
 		return found
 	}
 	values, problems := decodeYAML([]byte(document))
-	for _, text := range problems {
-		wrong.add(v1alpha1.ReasonInvalidConfig, "spec.configRef.name", "%s, key %s, %s", whole, v1alpha1.ConfigKey, text)
+	for _, p := range problems {
+		*wrong = append(*wrong, Fault{
+			Reason: v1alpha1.ReasonInvalidConfig, Field: "spec.configRef.name",
+			Message: fmt.Sprintf("%s, key %s, %s", whole, v1alpha1.ConfigKey, p), InConfig: p.said(), ConfigLine: p.line,
+		})
 	}
 	found.values = values
 	return found
