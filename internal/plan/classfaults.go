@@ -111,7 +111,7 @@ func checkURL(url string, wrong *faults) {
 	const field = "spec.chart.url"
 	address, ok := strings.CutPrefix(url, sourcev1.OCIRepositoryPrefix)
 	if !ok {
-		wrong.invalid(field, "%q does not begin with oci://", url)
+		wrong.invalid(field, "%q does not begin with oci://; write oci://host/path/chart, since charts are taken of OCI registries alone", url)
 		return
 	}
 	img, err := parseImage(address)

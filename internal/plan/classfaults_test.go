@@ -53,7 +53,7 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 		},
 		"an address that is not OCI's": {
 			"spec: {chart: {url: 'https://charts.example.com'}}",
-			[]string{`InvalidSpec spec.chart.url: "https://charts.example.com" does not begin with oci://`},
+			[]string{`InvalidSpec spec.chart.url: "https://charts.example.com" does not begin with oci://; write oci://host/path/chart, since charts are taken of OCI registries alone`},
 		},
 		"an address with a tag": {
 			"spec: {chart: {url: 'oci://registry.example.com/charts/gateway:1.2.0'}}",
