@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -236,7 +237,12 @@ func (r *rendering) nothing() Problem {
 	if len(r.set.gateways) == 0 {
 		return Problem{Message: "there is no APIGateway in the input"}
 	}
-	return Problem{Message: "no APIGateway of the input is served by " + cmp.Or(r.options.ControllerName, v1alpha1.DefaultControllerName)}
+	served := map[string]bool{}
+	for i := range r.set.classes {
+		served[plan.ControllerOf(&r.set.classes[i])] = true
+	}
+	return Problem{Message: fmt.Sprintf("no APIGateway of the input is served by %s; the classes of the input are served by: %s",
+		cmp.Or(r.options.ControllerName, v1alpha1.DefaultControllerName), strings.Join(slices.Sorted(maps.Keys(served)), ", "))}
 }
 
 // sortProblems puts them in the order of the files, each once.
