@@ -29,7 +29,8 @@ func (e *earlier) named(text string) string {
 	if e.folder == "" {
 		return text
 	}
-	return strings.ReplaceAll(text, filepath.Join(e.folder, "tree")+string(filepath.Separator), e.revision+":")
+	root := filepath.Join(e.folder, "tree")
+	return strings.NewReplacer(root+string(filepath.Separator), e.revision+":", root, e.revision+":.").Replace(text)
 }
 
 func (e *earlier) close() {

@@ -39,9 +39,12 @@ func (l *linter) refused() {
 }
 
 // noted judges what rendering passes over. A kind of somebody else's is passed over rightly; a gateway of a class that another
-// controller serves may be a mistake.
+// controller serves, and a directory of which nothing is read, may be a mistake.
 func noted(p render.Problem) Finding {
-	if p.APIVersion == v1alpha1.GroupVersion.String() {
+	switch {
+	case p.Object == "":
+		return Finding{Severity: Warning, Rule: RuleNothingRead, Problem: p}
+	case p.APIVersion == v1alpha1.GroupVersion.String():
 		return Finding{Severity: Warning, Rule: RuleSkipped, Problem: p}
 	}
 	return Finding{Severity: Note, Rule: RuleSkipped, Problem: p}

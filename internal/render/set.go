@@ -48,6 +48,11 @@ func (s *Set) Add(file string, data []byte) {
 	}
 }
 
+// Note keeps what is worth knowing of a file or a directory, for Render to tell.
+func (s *Set) Note(file, message string) {
+	s.notes = append(s.notes, Problem{File: file, Message: message})
+}
+
 func (s *Set) addDocument(file string, d *document, read ahead) {
 	root := read.root
 	if root == nil {
