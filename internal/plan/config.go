@@ -27,8 +27,8 @@ func readConfig(gateway *v1alpha1.APIGateway, config *corev1.ConfigMap, wrong *f
 	}
 	document, ok := config.Data[v1alpha1.ConfigKey]
 	if !ok {
-		wrong.add(v1alpha1.ReasonConfigNotFound, "spec.configRef.name", "%s has no key %s under data; it has: %s",
-			whole, v1alpha1.ConfigKey, listed(slices.Sorted(maps.Keys(config.Data))))
+		wrong.add(v1alpha1.ReasonConfigNotFound, "spec.configRef.name", "%s has no key %s under data; %s",
+			whole, v1alpha1.ConfigKey, thereInstead(config))
 		return found
 	}
 	values, problems := decodeYAML([]byte(document))
@@ -40,4 +40,12 @@ func readConfig(gateway *v1alpha1.APIGateway, config *corev1.ConfigMap, wrong *f
 	}
 	found.values = values
 	return found
+}
+
+// thereInstead says what a ConfigMap has in the place of the key.
+func thereInstead(config *corev1.ConfigMap) string {
+	if _, binary := config.BinaryData[v1alpha1.ConfigKey]; binary {
+		return "it is under binaryData, which is not read; move it to data, as text"
+	}
+	return "it has: " + listed(slices.Sorted(maps.Keys(config.Data)))
 }

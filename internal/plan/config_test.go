@@ -161,8 +161,12 @@ func TestAConfigThatIsNotThere(t *testing.T) {
 			&corev1.ConfigMap{Data: map[string]string{"values.yml": "", "config.yaml": ""}},
 			"ConfigMap team/orders-values has no key values.yaml under data; it has: config.yaml, values.yml",
 		},
-		"no key at all": {
+		"the key under binaryData": {
 			&corev1.ConfigMap{BinaryData: map[string][]byte{"values.yaml": []byte("a: 1")}},
+			"ConfigMap team/orders-values has no key values.yaml under data; it is under binaryData, which is not read; move it to data, as text",
+		},
+		"nothing at all": {
+			&corev1.ConfigMap{},
 			"ConfigMap team/orders-values has no key values.yaml under data; it has: none",
 		},
 	} {

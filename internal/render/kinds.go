@@ -43,6 +43,8 @@ func (s *Set) addNode(node *yaml.Node, o origin) {
 		s.addConfigMap(node, o)
 	case kind == v1alpha1.APIGatewayKind, kind == v1alpha1.APIGatewayClassKind:
 		s.addNamesake(node, o, apiVersion)
+	default:
+		s.addLikeConfig(node, o, apiVersion, kind)
 	}
 }
 

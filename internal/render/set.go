@@ -19,10 +19,12 @@ type Set struct {
 	gateways map[types.NamespacedName]*gatewayEntry
 	classes  []v1alpha1.APIGatewayClass
 	configs  map[types.NamespacedName]*corev1.ConfigMap
-	origins  map[string]origin
-	notes    []Problem
-	problems []Problem
-	effort   effort
+	// likeConfigs are what may have been meant for ConfigMaps.
+	likeConfigs []likeConfig
+	origins     map[string]origin
+	notes       []Problem
+	problems    []Problem
+	effort      effort
 	// read is what is known already of the document that is being added.
 	read ahead
 	// unread says that something beside the gateways is faulty, so that gateways cannot be judged.
