@@ -94,15 +94,21 @@ func nodeAt(node *yaml.Node, path string) (int, *yaml.Node) {
 	return line, node
 }
 
-// step finds the child of node that path begins with: its line, itself, and the rest of the path.
+// step finds the child of node that path begins with: its line, itself, and the rest of the path. A key stands in brackets where
+// that reads better.
 func step(node *yaml.Node, path string) (int, *yaml.Node, string) {
 	switch node.Kind {
 	case yaml.SequenceNode:
 		return stepInto(node, path)
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			if after, found := cutStep(path, keyPath("", node.Content[i].Value)); found {
-				return node.Content[i].Line, node.Content[i+1], after
+			key := node.Content[i]
+			own := keyPath("", key.Value)
+			if strings.HasPrefix(path, "[") {
+				own = "[" + key.Value + "]"
+			}
+			if after, found := cutStep(path, own); found {
+				return key.Line, node.Content[i+1], after
 			}
 		}
 	}
