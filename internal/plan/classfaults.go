@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,9 +117,12 @@ func checkURL(url string, wrong *faults) {
 	}
 	img, err := parseImage(address)
 	host, path, _ := strings.Cut(address, "/")
+	port, wrongPort := errors.AsType[portError](err)
 	switch {
 	case host != "" && strings.Trim(path, "/") == "":
 		wrong.invalid(field, "%q has no path; write oci://host/path/chart", url)
+	case wrongPort:
+		wrong.invalid(field, "%q is not a chart's address: %s", url, port)
 	case err != nil:
 		wrong.invalid(field, "%q is not a chart's address; write oci://host/path/chart in lowercase, without a tag", url)
 	case img.tag != "" || img.digest != "":

@@ -67,6 +67,10 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 			"spec: {chart: {url: 'oci://registry.example.com/Charts/gateway'}}",
 			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com/Charts/gateway" is not a chart's address; write oci://host/path/chart in lowercase, without a tag`},
 		},
+		"an address with a port that no host has": {
+			"spec: {chart: {url: 'oci://registry.example.com:99999/charts/gateway'}}",
+			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com:99999/charts/gateway" is not a chart's address: its port 99999 is not within 1 to 65535`},
+		},
 		"an address without a registry": {
 			"spec: {chart: {url: 'oci://charts/gateway'}}",
 			[]string{`InvalidSpec spec.chart.url: "oci://charts/gateway" names no registry: its host must have a dot or a port, or be localhost, or else Flux asks Docker Hub`},
