@@ -116,11 +116,11 @@ func TestValuesThatTheSchemaRefuses(t *testing.T) {
 	c := read(t, map[string]string{"values.schema.json": schema, "values.yaml": values})
 	for what, test := range map[string]struct{ given, want string }{
 		"nothing":        {"{}", ""},
-		"a wrong type":   {`{"replicaCount": "3"}`, "replicaCount: got string, want integer"},
+		"a wrong type":   {`{"replicaCount": "3"}`, `replicaCount: got string, want integer; it is "3"`},
 		"out of range":   {`{"replicaCount": -1}`, "replicaCount: minimum: got -1, want 0"},
 		"a missing key":  {`{"image": {"repository": null}}`, "image: lacks repository, which the chart requires"},
 		"an unknown key": {`{"image": {"tga": 1}}`, "image.tga: is no value of the chart"},
-		"an element":     {`{"ports": [{"name": 1}]}`, "ports[0].name: got number, want string"},
+		"an element":     {`{"ports": [{"name": 1}]}`, "ports[0].name: got number, want string; it is 1"},
 		"no form": {`{"either": {"name": 1}}`,
 			"either: has none of the forms that the chart allows: got object, want string; or: name got number, want string"},
 	} {

@@ -66,6 +66,8 @@ type Violation struct {
 	Lacking bool
 	// Unknown says that the schema has no such key.
 	Unknown bool
+	// told says that the message tells of the value already.
+	told bool
 }
 
 // Validate holds merged values against the schema, and those of subcharts that are always installed against theirs.
@@ -75,6 +77,11 @@ func (c *Chart) Validate(merged map[string]any) []Violation {
 		var invalid *jsonschema.ValidationError
 		if errors.As(c.schema.Validate(merged), &invalid) {
 			all = violations(invalid, merged)
+		}
+		for i, v := range all {
+			if value := shown(v.Path, merged); value != "" && !v.Lacking && !v.Unknown && !v.told {
+				all[i].Message += "; it is " + value
+			}
 		}
 	}
 	for _, sub := range c.Subcharts {
@@ -107,7 +114,8 @@ func violations(e *jsonschema.ValidationError, instance any) []Violation {
 		}
 	}
 	if len(e.Causes) == 0 {
-		return []Violation{{Path: path, Message: phrase(e.ErrorKind)}}
+		message, told := phrase(e.ErrorKind, path)
+		return []Violation{{Path: path, Message: message, told: told}}
 	}
 	var all []Violation
 	for _, cause := range e.Causes {
@@ -116,11 +124,26 @@ func violations(e *jsonschema.ValidationError, instance any) []Violation {
 	return all
 }
 
-// phrase is the validator's text, without the address under which the schema was compiled.
-func phrase(k jsonschema.ErrorKind) string {
-	text := strings.ReplaceAll(k.LocalizedString(english), schemaAddress, schemaFile)
-	return quotes.ReplaceAllString(text, "\"$1\"")
+// phrase is the validator's text, without the address under which the schema was compiled, and whether it tells the value. A
+// text's value is left to shown.
+func phrase(k jsonschema.ErrorKind, path plan.Path) (text string, told bool) {
+	switch k := k.(type) {
+	case *kind.Pattern:
+		return "does not match the pattern " + k.Want, false
+	case *kind.Format:
+		return "is not of the format " + k.Want, false
+	case *kind.Minimum, *kind.Maximum, *kind.ExclusiveMinimum, *kind.ExclusiveMaximum, *kind.MultipleOf:
+		told = true
+	}
+	text = strings.ReplaceAll(k.LocalizedString(english), schemaAddress, schemaFile)
+	if isConfidential(path) {
+		text = gotNumber.ReplaceAllString(text, "")
+	}
+	return quotes.ReplaceAllString(text, "\"$1\""), told
 }
+
+// gotNumber is what the validator says of a number, or of a length.
+var gotNumber = regexp.MustCompile(`got [-+.e0-9,]+, `)
 
 // quotes of the validator; everybody else here writes double ones.
 var quotes = regexp.MustCompile(`'([^' ]*)'`)

@@ -108,6 +108,8 @@ func readChart(ctx context.Context, flags registryFlags, ref string) (*chart.Cha
 	}
 	info, err := os.Stat(ref)
 	switch {
+	case err != nil && isAddress(ref):
+		return nil, fmt.Errorf("%w; a chart of a registry is written %s%s", pathless(err), ociScheme, withoutScheme(ref))
 	case err != nil:
 		return nil, err
 	case info.IsDir():
@@ -121,6 +123,23 @@ func readChart(ctx context.Context, flags registryFlags, ref string) (*chart.Cha
 	}
 	defer file.Close()
 	return chart.FromArchive(io.LimitReader(file, maxArchive))
+}
+
+// isAddress says whether what is no file may be meant for a registry: it has a scheme, or begins with a host that has a dot or a
+// port, as registries' have.
+func isAddress(ref string) bool {
+	if ref != withoutScheme(ref) {
+		return true
+	}
+	host, _, below := strings.Cut(ref, "/")
+	return below && strings.Trim(host, ".") != "" && (strings.ContainsAny(host, ".:") || host == "localhost")
+}
+
+func withoutScheme(ref string) string {
+	if _, address, found := strings.Cut(ref, "://"); found {
+		return address
+	}
+	return ref
 }
 
 // chartFolder reads those files of a folder that tell of values.

@@ -36,36 +36,37 @@ type connection struct {
 	flags *genericclioptions.ConfigFlags
 }
 
-// rareFlags work, but are not told in help texts.
-var rareFlags = []string{
-	"as-uid", "as-user-extra", "cache-dir", "certificate-authority", "client-certificate", "client-key", "disable-compression",
-	"insecure-skip-tls-verify", "server", "tls-server-name", "token",
-}
-
 // usages are shorter than kubectl's own, and of one voice with the other flags'.
 var usages = map[string]string{
-	"as":              "act as this user",
-	"as-group":        "act as one of this group; may be repeated",
-	"cluster":         "cluster of the kubeconfig",
-	"context":         "context of the kubeconfig",
-	"kubeconfig":      "kubeconfig file",
-	"namespace":       "namespace of the gateway",
-	"request-timeout": "how long one request may take, as in 10s; 0 is for ever",
-	"user":            "user of the kubeconfig",
+	"as":                       "act as this user",
+	"as-group":                 "act as one of this group; may be repeated",
+	"as-uid":                   "act as the user with this UID",
+	"as-user-extra":            "act with this extra field of a user, as KEY=VALUE; may be repeated",
+	"cache-dir":                "folder for what is remembered of the cluster's API",
+	"certificate-authority":    "file with the certificate of the API server's authority",
+	"client-certificate":       "file with a client certificate",
+	"client-key":               "file with the key of --client-certificate",
+	"cluster":                  "cluster of the kubeconfig",
+	"context":                  "context of the kubeconfig",
+	"disable-compression":      "do not ask the API server for compressed answers",
+	"insecure-skip-tls-verify": "do not verify the API server's certificate",
+	"kubeconfig":               "kubeconfig file",
+	"namespace":                "namespace of the gateway",
+	"request-timeout":          "how long one request may take, as in 10s; 0 is for ever",
+	"server":                   "address of the API server, as in https://host:6443",
+	"tls-server-name":          "name that the API server's certificate must have, if not the host's",
+	"token":                    "bearer token for the API server",
+	"user":                     "user of the kubeconfig",
 }
 
 // connect gives a command kubectl's flags.
 func connect(cmd *cobra.Command) *connection {
 	c := &connection{flags: genericclioptions.NewConfigFlags(true)}
 	c.flags.AddFlags(cmd.Flags())
-	for _, name := range rareFlags {
-		if flag := cmd.Flags().Lookup(name); flag != nil {
-			flag.Hidden = true
-		}
-	}
 	for name, usage := range usages {
 		cmd.Flags().Lookup(name).Usage = usage
 	}
+	cmd.Flags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // help is the same for everybody
 	completeConnection(cmd, c)
 	return c
 }

@@ -29,7 +29,8 @@ func (e *earlier) named(text string) string {
 	if e.folder == "" {
 		return text
 	}
-	return strings.ReplaceAll(text, filepath.Join(e.folder, "tree")+string(filepath.Separator), e.revision+":")
+	root := filepath.Join(e.folder, "tree")
+	return strings.NewReplacer(root+string(filepath.Separator), e.revision+":", root, e.revision+":.").Replace(text)
 }
 
 func (e *earlier) close() {
@@ -145,7 +146,7 @@ func (e *earlier) repositoryOf(ctx context.Context, path string) (root, below st
 	}
 	out, err := e.git(ctx, folder, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
-		return "", "", err
+		return "", "", e.unread(err, "is no folder, and "+path+" is in no git repository that can be read; name a folder, or a revision of the repository that holds the input")
 	}
 	root, prefix, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
 	return root, filepath.Join(filepath.FromSlash(prefix), below), nil
@@ -154,15 +155,36 @@ func (e *earlier) repositoryOf(ctx context.Context, path string) (root, below st
 // writeOut writes the whole tree of the revision, since kustomizations refer to other folders, and touches nothing of the
 // repository: the index is one of its own.
 func (e *earlier) writeOut(ctx context.Context, root string) error {
-	commit, err := e.git(ctx, root, "rev-parse", "--verify", "--quiet", "--end-of-options", e.revision+"^{commit}")
+	commit, err := e.git(ctx, root, "rev-parse", "--verify", "--end-of-options", e.revision+"^{commit}")
 	if err != nil {
-		return fmt.Errorf("--against %s: is neither a folder nor a revision of the git repository of the input", e.revision)
+		// To the same question in other words git answers with the name.
+		if _, named := e.git(ctx, root, "rev-list", "--max-count=1", "--end-of-options", e.revision, "--"); named != nil {
+			err = named
+		}
+		return e.unread(err, "is neither a folder nor a revision of the git repository of the input; write a branch, a tag or a commit that "+
+			"this clone has (git fetch brings others), or a folder")
 	}
+	const gone = "the files of this revision cannot be read; fetch it once more, or name a folder that holds them"
 	if _, err := e.git(ctx, root, "read-tree", strings.TrimSpace(commit)); err != nil {
-		return err
+		return e.unread(err, gone)
 	}
-	_, err = e.git(ctx, root, "checkout-index", "--all", "--prefix="+filepath.Join(e.folder, "tree")+string(filepath.Separator))
-	return err
+	if _, err := e.git(ctx, root, "checkout-index", "--all", "--prefix="+filepath.Join(e.folder, "tree")+string(filepath.Separator)); err != nil {
+		return e.unread(err, gone)
+	}
+	return nil
+}
+
+// gitError is what git says where it fails.
+type gitError struct{ said string }
+
+func (e gitError) Error() string { return e.said }
+
+// unread says why there is nothing to compare with: in our words, and in git's, if it said anything.
+func (e *earlier) unread(err error, why string) error {
+	if said, ok := errors.AsType[gitError](err); ok {
+		return fmt.Errorf("--against %s: %s (git: %w)", e.revision, why, said)
+	}
+	return fmt.Errorf("--against %s: cannot run git: %w", e.revision, err)
 }
 
 // git runs git with an index of its own, and without hooks and filters that might do more than write files.
@@ -175,12 +197,9 @@ func (e *earlier) git(ctx context.Context, folder string, args ...string) (strin
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), tellsRepository), "GIT_INDEX_FILE="+filepath.Join(e.folder, "index"))
 	out, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return "", fmt.Errorf("--against %s: git: %s", e.revision, strings.TrimSpace(string(failed.Stderr)))
+		return "", gitError{strings.TrimSpace(string(failed.Stderr))}
 	}
-	if err != nil {
-		return "", fmt.Errorf("--against %s: cannot run git: %w", e.revision, err)
-	}
-	return string(out), nil
+	return string(out), err
 }
 
 // tellsRepository says whether a variable of the environment names a repository, as git's hooks get it. The input's own is

@@ -55,6 +55,25 @@ func TestRevisionsWithoutGitOrOfSeveralRepositories(t *testing.T) {
 	}
 }
 
+// A clone may know a commit and lack what it holds. What git says of that differs between its versions.
+func TestARevisionWhoseFilesAreNotThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "class.yaml", plainClass)
+	git(t, "init", "--quiet", "--initial-branch=main")
+	git(t, "add", "--all")
+	git(t, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--message=before")
+	tree := strings.TrimSpace(git(t, "rev-parse", "HEAD^{tree}"))
+	if err := os.Remove(filepath.Join(".git", "objects", tree[:2], tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := sluice("", "lint", "-f", "class.yaml", "--against", "HEAD")
+	ours, gits, _ := strings.Cut(stderr, " (git: ")
+	const want = "sluice: --against HEAD: the files of this revision cannot be read; fetch it once more, or name a folder that holds them"
+	if code != 1 || stdout != "" || ours != want || !strings.HasPrefix(gits, "fatal: ") {
+		t.Errorf("exits %d\n%s%s", code, stdout, stderr)
+	}
+}
+
 // committed is how a case names a file of the branch main.
 const committed = "main:"
 

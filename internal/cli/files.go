@@ -51,14 +51,18 @@ func readSet(streams Streams, in inputs) (*render.Set, error) {
 
 // addFiles reads the files that the paths stand for into the set.
 func addFiles(set *render.Set, in io.Reader, paths []string) (failed []error) {
-	files, failed := expand(paths)
-	for _, file := range files {
+	found := expand(paths)
+	failed = found.failed
+	for _, file := range found.files {
 		data, err := readFile(in, file)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
 		set.Add(displayName(file), data)
+	}
+	for _, directory := range found.unread {
+		set.Note(directory.path, directory.why)
 	}
 	return failed
 }

@@ -45,7 +45,7 @@ func runFunction(streams Streams, in []byte) error {
 		f.started = true
 		err := f.process(rl)
 		if err != nil && !errors.Is(err, errReported) {
-			rl.Results = append(rl.Results, &framework.Result{Severity: framework.Error, Message: err.Error()})
+			rl.Results = append(rl.Results, failure(err, rl.FunctionConfig))
 		}
 		return err
 	}), list)
@@ -78,7 +78,7 @@ func (f *function) process(rl *framework.ResourceList) error {
 	failed := addFiles(set, nil, config.Spec.Files)
 	for _, err := range failed {
 		fmt.Fprintln(f.streams.Err, fileError(err))
-		rl.Results = append(rl.Results, &framework.Result{Severity: framework.Error, Message: fileError(err)})
+		rl.Results = append(rl.Results, failure(configError{"spec.files", fileError(err)}, rl.FunctionConfig))
 	}
 	if len(failed) > 0 {
 		return errReported

@@ -5,14 +5,12 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
-	k8syaml "sigs.k8s.io/yaml"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/render"
@@ -49,38 +47,51 @@ func readFunctionConfig(node *yaml.RNode) (functionConfig, error) {
 	}
 	if node.GetApiVersion() != functionAPIVersion || node.GetKind() != functionKind {
 		is := cmp.Or(strings.TrimSpace(node.GetApiVersion()+" "+node.GetKind()), "of no kind")
-		return config, fmt.Errorf("functionConfig: is %s, and must be %s %s", is, functionAPIVersion, functionKind)
+		return config, configError{message: fmt.Sprintf("is %s, and must be %s %s", is, functionAPIVersion, functionKind)}
+	}
+	if err := checkFiles(node); err != nil {
+		return config, err
 	}
 	text, err := node.String()
 	if err != nil {
 		return config, err
 	}
-	if err := k8syaml.UnmarshalStrict([]byte(text), &config); err != nil {
-		_, reason, _ := strings.Cut(err.Error(), "json: ")
-		return config, fmt.Errorf("functionConfig: %s", cmp.Or(reason, err.Error()))
+	var reader render.Reader
+	reader.AddObject("", []byte(text))
+	problems := reader.Problems()
+	for _, in := range reader.Inputs() {
+		problems = append(problems, in.Decode(&config)...)
 	}
-	if err := checkFiles(node); err != nil {
-		return config, err
+	if len(problems) > 0 {
+		return config, configError{problems[0].Field, problems[0].Message}
 	}
-	if slices.Contains(config.Spec.Files, stdin) {
-		return config, errors.New("functionConfig: spec.files: - is stdin, which holds the items")
+	if i := slices.Index(config.Spec.Files, stdin); i >= 0 {
+		return config, configError{fmt.Sprintf("spec.files[%d]", i), "- is stdin, which holds the items"}
 	}
 	return config, nil
 }
 
-// checkFiles refuses files that are no text, of which decoding makes some, and ones without a name.
+// configError is what is wrong with the functionConfig.
+type configError struct{ field, message string }
+
+func (e configError) Error() string {
+	return "functionConfig: " + strings.TrimPrefix(e.field+": "+e.message, ": ")
+}
+
+// checkFiles refuses files that are no text, of which decoding makes some, and ones without a name. What is no list, decoding
+// refuses.
 func checkFiles(config *yaml.RNode) error {
 	files, err := config.Pipe(yaml.Lookup("spec", "files"))
 	if err != nil || files == nil {
-		return err
+		return nil
 	}
 	for i, file := range files.Content() {
-		field := fmt.Sprintf("functionConfig: spec.files[%d]", i)
+		field := fmt.Sprintf("spec.files[%d]", i)
 		switch {
 		case !isText(file):
-			return fmt.Errorf("%s: must be a string (quoted, if it looks like something else), not %s", field, render.Shape(file))
+			return configError{field, "must be a string (quoted, if it looks like something else), not " + render.Shape(file)}
 		case file.Value == "":
-			return fmt.Errorf("%s: is empty; name a file, or remove it", field)
+			return configError{field, "is empty; name a file, or remove it"}
 		}
 	}
 	return nil
@@ -92,8 +103,8 @@ func isText(node *yaml.Node) bool {
 	return node.ShortTag() == yaml.NodeTagString && (node.Style&marked != 0 || !yaml.IsValueNonString(node.Value))
 }
 
-// inConfig says of a flag's error which field it is of.
-var inConfig = strings.NewReplacer("--api-versions", "functionConfig: spec.apiVersions", "--exposure-mode", "functionConfig: spec.exposureMode")
+// fieldOf is the field of each flag that may be refused.
+var fieldOf = map[string]string{"--api-versions": "spec.apiVersions", "--exposure-mode": "spec.exposureMode"}
 
 func (c functionConfig) options() (render.Options, error) {
 	flags := renderFlags{
@@ -107,8 +118,13 @@ func (c functionConfig) options() (render.Options, error) {
 		},
 	}
 	options, err := flags.options()
-	if err != nil {
-		return options, errors.New(inConfig.Replace(err.Error()))
+	if err == nil {
+		return options, nil
 	}
-	return options, nil
+	for flag, field := range fieldOf {
+		if message, found := strings.CutPrefix(err.Error(), flag); found {
+			return options, configError{field, strings.TrimLeft(message, ": ")}
+		}
+	}
+	return options, err
 }

@@ -6,7 +6,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -28,7 +27,7 @@ func refuseItems(streams Streams, in []byte) (refused bool, err error) {
 	var results framework.Results
 	for _, fault := range faults {
 		fmt.Fprintln(streams.Err, fault)
-		results = append(results, &framework.Result{Severity: framework.Error, Message: fault})
+		results = append(results, fault.result())
 	}
 	text, err := yaml.Marshal(results)
 	if err != nil {
@@ -59,39 +58,67 @@ func resourceList(in []byte) *yaml.RNode {
 	return nodes[0]
 }
 
-func itemsFaults(list *yaml.RNode) (faults []string) {
+// itemFault is what is wrong with an item, or with the field that holds them.
+type itemFault struct {
+	// at is the place in the list of resources, and object the item's kind and name; empty where it has none.
+	at, object, apiVersion string
+	field, message         string
+}
+
+func (f itemFault) String() string {
+	text := f.at
+	for _, part := range []string{f.object, f.field, f.message} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	return text
+}
+
+// result has the field within the item, if the item can be told by its name, and otherwise within the list.
+func (f itemFault) result() *framework.Result {
+	p := render.Problem{Object: f.object, APIVersion: f.apiVersion, Field: f.field, Message: f.message}
+	if refOf(p) == nil {
+		p.Field = strings.TrimSuffix(f.at+"."+f.field, ".")
+	}
+	return asResult(framework.Error, p, nil)
+}
+
+func itemsFaults(list *yaml.RNode) (faults []itemFault) {
 	field := list.Field("items")
 	if field == nil || field.Value.IsNil() || yaml.IsYNodeTaggedNull(field.Value.YNode()) {
 		return nil
 	}
 	items := field.Value.YNode()
 	if items.Kind != yaml.SequenceNode {
-		return []string{"items: must be a list of objects, not " + render.Shape(items)}
+		return []itemFault{{at: "items", message: "must be a list of objects, not " + render.Shape(items)}}
 	}
 	for i, item := range items.Content {
-		if err := itemFault(item); err != nil {
-			faults = append(faults, fmt.Sprintf("items[%d]: %s", i, err))
+		f := itemFault{at: fmt.Sprintf("items[%d]", i)}
+		if f.field, f.message = faultOf(item); f.message == "" {
+			continue
 		}
+		if item.Kind == yaml.MappingNode {
+			f.object, f.apiVersion = strings.TrimSpace(strings.TrimSuffix(render.ObjectName(item), "(unnamed)")), yaml.NewRNode(item).GetApiVersion()
+		}
+		faults = append(faults, f)
 	}
 	return faults
 }
 
-func itemFault(item *yaml.Node) error {
+// faultOf says what is wrong with an item, and where; nothing, where nothing is.
+func faultOf(item *yaml.Node) (field, message string) {
 	if item.Kind != yaml.MappingNode {
-		return errors.New("must be an object, not " + render.Shape(item))
-	}
-	name := strings.TrimSpace(strings.TrimSuffix(render.ObjectName(item), "(unnamed)"))
-	if name != "" {
-		name += ": "
+		return "", "must be an object, not " + render.Shape(item)
 	}
 	metadata := mapField(item, "metadata")
 	if isOther(metadata) {
-		return fmt.Errorf("%smetadata: must be a map, not %s", name, render.Shape(metadata))
+		return "metadata", "must be a map, not " + render.Shape(metadata)
 	}
 	if annotations := mapField(metadata, "annotations"); isOther(annotations) {
-		return fmt.Errorf("%smetadata.annotations: must be a map, not %s", name, render.Shape(annotations))
+		return "metadata.annotations", "must be a map, not " + render.Shape(annotations)
 	}
-	return nil
+	return "", ""
 }
 
 // isOther says whether there is something, and no map.

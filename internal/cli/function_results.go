@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,21 @@ func (i items) results(result render.Result) framework.Results {
 		all = append(all, asResult(framework.Error, p, byName[p.APIVersion+" "+p.Object]))
 	}
 	return all
+}
+
+// failure says what ended the function, with its place in the functionConfig, if it is there.
+func failure(err error, config *yaml.RNode) *framework.Result {
+	wrong, ofConfig := errors.AsType[configError](err)
+	if !ofConfig {
+		return &framework.Result{Severity: framework.Error, Message: err.Error()}
+	}
+	if config.YNode().Kind != yaml.MappingNode {
+		return asResult(framework.Error, render.Problem{Field: "functionConfig", Message: wrong.message}, nil)
+	}
+	file, _ := fileOf(config)
+	return asResult(framework.Error, render.Problem{
+		File: file, Object: render.ObjectName(config.YNode()), APIVersion: config.GetApiVersion(), Field: wrong.field, Message: wrong.message,
+	}, config)
 }
 
 // asResult says a problem of an item, or of a file if there is no such item.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/sluice-gateway/sluice/internal/cli"
 )
 
@@ -41,5 +43,24 @@ func TestExamplesOfTheHelpAreCommandLines(t *testing.T) {
 				t.Errorf("sluice %s is an example of %s", example[1], c.CommandPath())
 			}
 		}
+	}
+}
+
+// Commands that use a cluster tell of each flag by which it is found. Gateways say their own namespace to diff.
+func TestTheFlagsOfTheConnectionAreTold(t *testing.T) {
+	var connected []string
+	for _, c := range cli.Commands() {
+		if c.Flags().Lookup("kubeconfig") == nil {
+			continue
+		}
+		connected = append(connected, c.Name())
+		c.Flags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Hidden && !(c.Name() == "diff" && flag.Name == "namespace") {
+				t.Errorf("%s does not tell of --%s", c.Name(), flag.Name)
+			}
+		})
+	}
+	if got, want := strings.Join(connected, " "), "diff get migrate reconcile resume suspend tree"; got != want {
+		t.Errorf("connected are %s, want %s", got, want)
 	}
 }

@@ -31,7 +31,8 @@ The files are read as render reads them, and whatever keeps them from rendering 
 Registries are asked with the credentials of docker's configuration file, and only for oci:// and --pull.
 
 Each finding is a line: file:line, object, field, severity, what is wrong, and in parentheses the rule. The exit code is 1
-after errors, and 0 where there are warnings at most.`
+after errors, and 0 where there are warnings at most. A gateway whose class another controller serves is a warning; where that
+is so of all, it is an error, as to render: --controller-name names the controller.`
 
 const lintExample = `  # Whether a folder renders
   sluice lint -f gateways/

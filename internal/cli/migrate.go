@@ -183,14 +183,18 @@ func (f migrateFlags) options(errs io.Writer) (migrate.Options, error) {
 // readAny reads objects of any kind. Every file that cannot be read is an error of its own.
 func readAny(streams Streams, paths []string) (*render.Reader, error) {
 	reader := &render.Reader{}
-	files, failed := expand(paths)
-	for _, file := range files {
+	found := expand(paths)
+	failed := found.failed
+	for _, file := range found.files {
 		data, err := readFile(streams.In, file)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
 		reader.Add(displayName(file), data)
+	}
+	for _, directory := range found.unread {
+		fmt.Fprintln(streams.Err, "warning: "+directory.path+": "+directory.why)
 	}
 	for _, err := range failed {
 		fmt.Fprintln(streams.Err, fileError(err))

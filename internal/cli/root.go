@@ -71,7 +71,6 @@ func execute(name string, args []string, streams Streams, version string) error 
 // Commands are all commands that people may see, each after the one above it: for the reference that is generated of them.
 func Commands() []*cobra.Command {
 	root := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, programName, "dev")
-	root.InitDefaultCompletionCmd()
 	return visible(root)
 }
 
@@ -107,8 +106,49 @@ func newRoot(streams Streams, name, version string) *cobra.Command {
 	root.SetErr(streams.Err)
 	root.AddCommand(newRender(streams), newLint(streams, version), newDiff(streams), newMigrate(streams), newVersion(streams, version), newGet(streams),
 		newTree(streams, display), newReconcile(streams, display), newSuspend(streams, display), newResume(streams, display))
+	addVersionFlag(root, version)
+	refuseUnknown(root)
 	callBy(display, root)
 	return root
+}
+
+// refuseUnknown has the commands that cobra adds refuse names that they do not know, as all others do, instead of printing help.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args, c.DisableFlagsInUseLine = cobra.ArbitraryArgs, true
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return unknownCommand(c, args[0])
+				}
+				return c.Help()
+			}
+		case "help":
+			show := c.Run
+			c.Run, c.RunE = nil, func(help *cobra.Command, args []string) error {
+				found, rest, _ := root.Find(args) // its error is about the rest
+				if len(rest) > 0 {
+					return unknownCommand(found, rest[0])
+				}
+				show(help, args)
+				return nil
+			}
+		}
+	}
+}
+
+// unknownCommand says which commands there are instead.
+func unknownCommand(c *cobra.Command, name string) error {
+	var known []string
+	for _, child := range c.Commands() {
+		if child.IsAvailableCommand() {
+			known = append(known, child.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q; it has: %s", name, c.CommandPath(), orNone(known))
 }
 
 // ownName is the program's name where it begins a command line.

@@ -27,6 +27,13 @@ func newVersion(streams Streams, number string) *cobra.Command {
 	}
 }
 
+// addVersionFlag adds --version, which prints what the command version does.
+func addVersionFlag(root *cobra.Command, number string) {
+	root.Version = versionText(number, version.Commit())
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print the version of this command")
+}
+
 func versionText(number, commit string) string {
 	if commit == "" {
 		return number + "\n"

@@ -17,12 +17,12 @@ var extensions = []string{".yaml", ".yml", ".json"}
 
 // expand replaces globs by what they match and directories by their files, in lexical order. What has two names, by links
 // or otherwise, is taken once, under its first.
-func expand(paths []string) (files []string, failed []error) {
-	c := collector{seen: map[string]bool{}}
+func expand(paths []string) *collector {
+	c := &collector{seen: map[string]bool{}}
 	for _, path := range paths {
 		c.add(path)
 	}
-	return c.files, c.failed
+	return c
 }
 
 type collector struct {
@@ -30,7 +30,15 @@ type collector struct {
 	seen   map[string]bool
 	files  []string
 	failed []error
+	// unread are the directories that were named, and have no file that is read.
+	unread []unreadDirectory
+	// inputs counts the files of directories that are read, also those that were taken before.
+	inputs int
+	// others are files of the present directory that are not read.
+	others []string
 }
+
+type unreadDirectory struct{ path, why string }
 
 // add takes what is on the command line: a file that is there, or else a glob.
 func (c *collector) add(path string) {
@@ -38,8 +46,10 @@ func (c *collector) add(path string) {
 		c.file(stdin, stdin)
 		return
 	}
-	_, err := os.Stat(path)
+	info, err := os.Stat(path)
 	switch {
+	case err == nil && info.IsDir():
+		c.named(filepath.Clean(path))
 	case err == nil:
 		c.path(filepath.Clean(path))
 	case os.IsNotExist(err) && strings.ContainsAny(path, "*?["):
@@ -47,6 +57,27 @@ func (c *collector) add(path string) {
 	default:
 		c.failed = append(c.failed, err)
 	}
+}
+
+// maxOthers is how many files that are not read are told of.
+const maxOthers = 3
+
+// named takes a directory that is on the command line, where a file with a name like web.YAML may be thought to be read.
+func (c *collector) named(path string) {
+	inputs, failed := c.inputs, len(c.failed)
+	c.others = nil
+	c.path(path)
+	if c.inputs > inputs || len(c.failed) > failed {
+		return
+	}
+	why := "no file of it is read: of a directory only *.yaml, *.yml and *.json are"
+	switch others := len(c.others); {
+	case others > maxOthers:
+		why += fmt.Sprintf(", and it has %s and %d more", strings.Join(c.others[:maxOthers], ", "), others-maxOthers)
+	case others > 0:
+		why += ", and it has " + strings.Join(c.others, ", ")
+	}
+	c.unread = append(c.unread, unreadDirectory{path, why})
 }
 
 // glob takes what a pattern matches. Two asterisks would match as one does, and thus one level of folders alone.
@@ -106,6 +137,7 @@ func (c *collector) file(path, real string) {
 // read once ends every cycle. The files of git itself are no input.
 func (c *collector) directory(path, real string) {
 	if c.seen[real] {
+		c.inputs++
 		return
 	}
 	c.seen[real] = true
@@ -123,6 +155,8 @@ func (c *collector) directory(path, real string) {
 			c.directory(within, filepath.Join(real, name))
 		case isInput(name):
 			c.input(within, filepath.Join(real, name), entry.Type())
+		default:
+			c.others = append(c.others, name)
 		}
 	}
 }
@@ -148,6 +182,7 @@ func (c *collector) link(path string) {
 
 // input takes a file of a directory. Of a pipe, nobody knows whether it ever ends: it is read where it is named itself.
 func (c *collector) input(path, real string, kind fs.FileMode) {
+	c.inputs++
 	if !kind.IsRegular() {
 		c.fail("%s: is a pipe, a socket or a device, which are not read of a directory", path)
 		return

@@ -69,6 +69,7 @@ func (f Finding) String() string {
 func Lint(in Input) []Finding {
 	l := &linter{Input: in, all: in.Set.Classes()}
 	l.refused()
+	l.marks()
 	l.dependencies()
 	l.classes()
 	for planned := range in.Set.Plans(in.Options) {

@@ -14,6 +14,8 @@ const (
 	RuleChartVersion      = "ChartVersion"
 	RuleNotChecked        = "NotChecked"
 	RuleSkipped           = "Skipped"
+	RuleNothingRead       = "NothingRead"
+	RuleUnknownMark       = "UnknownMark"
 	RuleDependencyCycle   = "DependencyCycle"
 	RuleDependencyMissing = "DependencyMissing"
 	RuleReleaseMoved      = "ReleaseMoved"
@@ -48,6 +50,8 @@ var Rules = []Rule{
 	{RuleChartVersion, "The chart that was checked is not one that the class would take."},
 	{RuleNotChecked, "Something was not checked, for want of the right chart."},
 	{RuleSkipped, "An object is somebody else's, and was not judged."},
+	{RuleNothingRead, "Of a directory that was named no file is read."},
+	{RuleUnknownMark, "An annotation or label of Sluice's own group is none that it reads."},
 	{RuleDependencyCycle, "Gateways wait for one another, and none is ever installed."},
 	{RuleDependencyMissing, "A gateway waits for one that is not in the input."},
 	{RuleReleaseMoved, "The change would move a release, which is refused, or reinstalls it."},

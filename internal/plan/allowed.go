@@ -69,8 +69,11 @@ func allowedRange(own, allowed, class string, wrong *faults) string {
 		return own
 	}
 	both := intersection(own, allowed)
-	if _, err := semver.NewConstraint(both); err != nil {
+	switch joined, err := semver.NewConstraint(both); {
+	case err != nil:
 		wrong.invalid(field, "%q cannot be joined to what class %s allows, %s; write it with >= and <", own, class, allowed)
+	case isEmptyRange(both, joined) && !wrong.about(field):
+		wrong.add(v1alpha1.ReasonNotAllowed, field, "class %s allows versions %s, and none of these is within %q", class, allowed, own)
 	}
 	return both
 }

@@ -36,6 +36,8 @@ func TestAGatewaysOwnVersionLiesWithinTheAllowedOnes(t *testing.T) {
 		"prereleases on both sides": {">=1.0.0-0 <2.0.0", "{semver: '>=1.3.0-0'}", "semver >=1.3.0-0, >=1.0.0-0 <2.0.0", ""},
 		"a digest": {">=1.2.0 <2.0.0", "{digest: '" + digest + "'}", "",
 			"NotAllowed spec.chart.digest: class wso2 allows versions >=1.2.0 <2.0.0, and a digest does not tell its version; set tag or semver"},
+		"a range outside": {">=1.2.0 <2.0.0", "{semver: ^2.1}", "",
+			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.2.0 <2.0.0, and none of these is within "^2.1"`},
 		"a range": {">=1.2.0 <2.0.0", "{semver: ^1.4}", "semver ^1.4, >=1.2.0 <2.0.0", ""},
 		"alternatives on both sides": {"1.2.x || ^2", "{semver: '1 - 2 || >=2.5'}",
 			"semver 1 - 2, 1.2.x || 1 - 2, ^2 || >=2.5, 1.2.x || >=2.5, ^2", ""},

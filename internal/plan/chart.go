@@ -148,8 +148,11 @@ func checkRangeOfVersions(field string, given *string, wrong *faults) {
 	if constraint == "" {
 		return
 	}
-	if _, err := semver.NewConstraint(constraint); err != nil {
+	switch parsed, err := semver.NewConstraint(constraint); {
+	case err != nil:
 		wrong.invalid(field, "%q is not a semver range, such as \">=1.2.0 <2.0.0\"", constraint)
+	case isEmptyRange(constraint, parsed):
+		wrong.invalid(field, "%q is a range that no version is within; write one such as \">=1.2.0 <2.0.0\"", constraint)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Masterminds/semver/v3"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/stretchr/testify/require"
 )
@@ -88,6 +89,10 @@ func TestAVersionThatNoRegistryHasIsRefused(t *testing.T) {
 			"{semver: latest}",
 			`spec.chart.semver: "latest" is not a semver range, such as ">=1.2.0 <2.0.0"`,
 		},
+		"a range that no version is within": {
+			"{semver: '>=2.0.0 <1.0.0'}",
+			`spec.chart.semver: ">=2.0.0 <1.0.0" is a range that no version is within; write one such as ">=1.2.0 <2.0.0"`,
+		},
 		"a digest in uppercase": {
 			"{digest: 'sha256:" + strings.Repeat("0A", 32) + "'}",
 			`spec.chart.digest: "sha256:` + strings.Repeat("0A", 32) + `" is not a digest; write sha256:<64 lowercase hex digits>`,
@@ -97,4 +102,51 @@ func TestAVersionThatNoRegistryHasIsRefused(t *testing.T) {
 			require.Equal(t, []string{"InvalidSpec " + c.refused}, refusal(t, input(t, "{}", "spec: {chart: "+c.chart+"}")))
 		})
 	}
+}
+
+func TestRangesThatNoVersionIsWithin(t *testing.T) {
+	for text, empty := range map[string]bool{
+		"*":                        false,
+		"!=*":                      false,
+		">1":                       false,
+		">1.2 <1.3":                true,
+		">1.2 <1.4":                false,
+		">1.2.3 <1.2.4":            true,
+		">1.2.3 <1.2.5":            false,
+		">1.2.3 !=1.2.4 <1.2.5":    true,
+		">1.2.3, !=1.2.4, <1.2.6":  false,
+		">=2.0.0 <1.0.0":           true,
+		">=2.0.0 <1.0.0 || 3.x":    false,
+		"^1 !=1.x":                 true,
+		"^1 !=1.0.x":               false,
+		"~1.2 ~1.3":                true,
+		"1.2 - 1.4":                false,
+		"1.4 - 1.2":                true,
+		"<0.0.0":                   true,
+		"<=0.0.0":                  false,
+		"^0.2.3 >=0.3.0":           true,
+		"!=0.x !=1.x !=2.x":        false,
+		">=3.0.0-0 <2.0.0":         false, // which may have prereleases
+		">1.0.0-alpha <1.0.0-beta": false,
+	} {
+		constraint, err := semver.NewConstraint(text)
+		require.NoError(t, err, text)
+		require.Equal(t, empty, isEmptyRange(text, constraint), text)
+	}
+}
+
+// FuzzEmptyRange: a range that is said to be empty has none of the versions that one would try.
+func FuzzEmptyRange(f *testing.F) {
+	for _, seed := range []string{">1.2 <1.3", ">=2.0.0 <1.0.0", "^1 !=1.x", "~0.1 || <0.0.0", "1.4 - 1.2", "!=*", ">*", "=1 !=1.0.0"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		constraint, err := semver.NewConstraint(text)
+		if err != nil || !isEmptyRange(text, constraint) {
+			t.Skip()
+		}
+		for i := range uint64(6 * 6 * 6) {
+			require.False(t, constraint.Check(semver.New(i/36, i/6%6, i%6, "", "")), text)
+		}
+	})
 }

@@ -105,6 +105,10 @@ func names(classes []v1alpha1.APIGatewayClass) []string {
 
 // servedBy says whether a class is this operator's.
 func servedBy(class *v1alpha1.APIGatewayClass, controllerName string) bool {
-	return text(v1alpha1.DefaultControllerName, class.Spec.ControllerName) ==
-		text(v1alpha1.DefaultControllerName, &controllerName)
+	return ControllerOf(class) == text(v1alpha1.DefaultControllerName, &controllerName)
+}
+
+// ControllerOf is the name of the operator whose a class is.
+func ControllerOf(class *v1alpha1.APIGatewayClass) string {
+	return text(v1alpha1.DefaultControllerName, class.Spec.ControllerName)
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -111,14 +112,17 @@ func checkURL(url string, wrong *faults) {
 	const field = "spec.chart.url"
 	address, ok := strings.CutPrefix(url, sourcev1.OCIRepositoryPrefix)
 	if !ok {
-		wrong.invalid(field, "%q does not begin with oci://", url)
+		wrong.invalid(field, "%q does not begin with oci://; write oci://host/path/chart, since charts are taken of OCI registries alone", url)
 		return
 	}
 	img, err := parseImage(address)
 	host, path, _ := strings.Cut(address, "/")
+	port, wrongPort := errors.AsType[portError](err)
 	switch {
 	case host != "" && strings.Trim(path, "/") == "":
 		wrong.invalid(field, "%q has no path; write oci://host/path/chart", url)
+	case wrongPort:
+		wrong.invalid(field, "%q is not a chart's address: %s", url, port)
 	case err != nil:
 		wrong.invalid(field, "%q is not a chart's address; write oci://host/path/chart in lowercase, without a tag", url)
 	case img.tag != "" || img.digest != "":

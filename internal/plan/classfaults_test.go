@@ -53,7 +53,7 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 		},
 		"an address that is not OCI's": {
 			"spec: {chart: {url: 'https://charts.example.com'}}",
-			[]string{`InvalidSpec spec.chart.url: "https://charts.example.com" does not begin with oci://`},
+			[]string{`InvalidSpec spec.chart.url: "https://charts.example.com" does not begin with oci://; write oci://host/path/chart, since charts are taken of OCI registries alone`},
 		},
 		"an address with a tag": {
 			"spec: {chart: {url: 'oci://registry.example.com/charts/gateway:1.2.0'}}",
@@ -66,6 +66,10 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 		"an address in uppercase": {
 			"spec: {chart: {url: 'oci://registry.example.com/Charts/gateway'}}",
 			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com/Charts/gateway" is not a chart's address; write oci://host/path/chart in lowercase, without a tag`},
+		},
+		"an address with a port that no host has": {
+			"spec: {chart: {url: 'oci://registry.example.com:99999/charts/gateway'}}",
+			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com:99999/charts/gateway" is not a chart's address: its port 99999 is not within 1 to 65535`},
 		},
 		"an address without a registry": {
 			"spec: {chart: {url: 'oci://charts/gateway'}}",

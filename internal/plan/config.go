@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -26,14 +27,25 @@ func readConfig(gateway *v1alpha1.APIGateway, config *corev1.ConfigMap, wrong *f
 	}
 	document, ok := config.Data[v1alpha1.ConfigKey]
 	if !ok {
-		wrong.add(v1alpha1.ReasonConfigNotFound, "spec.configRef.name", "%s has no key %s under data; it has: %s",
-			whole, v1alpha1.ConfigKey, listed(slices.Sorted(maps.Keys(config.Data))))
+		wrong.add(v1alpha1.ReasonConfigNotFound, "spec.configRef.name", "%s has no key %s under data; %s",
+			whole, v1alpha1.ConfigKey, thereInstead(config))
 		return found
 	}
 	values, problems := decodeYAML([]byte(document))
-	for _, text := range problems {
-		wrong.add(v1alpha1.ReasonInvalidConfig, "spec.configRef.name", "%s, key %s, %s", whole, v1alpha1.ConfigKey, text)
+	for _, p := range problems {
+		*wrong = append(*wrong, Fault{
+			Reason: v1alpha1.ReasonInvalidConfig, Field: "spec.configRef.name",
+			Message: fmt.Sprintf("%s, key %s, %s", whole, v1alpha1.ConfigKey, p), InConfig: p.said(), ConfigLine: p.line,
+		})
 	}
 	found.values = values
 	return found
+}
+
+// thereInstead says what a ConfigMap has in the place of the key.
+func thereInstead(config *corev1.ConfigMap) string {
+	if _, binary := config.BinaryData[v1alpha1.ConfigKey]; binary {
+		return "it is under binaryData, which is not read; move it to data, as text"
+	}
+	return "it has: " + listed(slices.Sorted(maps.Keys(config.Data)))
 }

@@ -81,7 +81,7 @@ func TestConfigsThatCannotBeReadAreRefused(t *testing.T) {
 		},
 		"keys that are one in JSON": {
 			"x:\n  1: a\n  \"1\": b\n",
-			[]string{"x.1: is set twice"},
+			[]string{"line 2: x.1: is set twice"},
 		},
 		"no YAML":                            {"a: 1\n b: 2\n", []string{"line 2: mapping values are not allowed in this context"}},
 		"a tab":                              {"a:\n\tb: 1\n", []string{"line 2: found character that cannot start any token"}},
@@ -90,7 +90,7 @@ func TestConfigsThatCannotBeReadAreRefused(t *testing.T) {
 		"a list":                             {"- a\n", []string{"a list is not a map, and values are one"}},
 		"text":                               {"values\n", []string{"a string is not a map, and values are one"}},
 		"a number":                           {"5\n", []string{"a number is not a map, and values are one"}},
-		"a number out of range":              {"18446744073709551616\n", []string{rounded[2:]}},
+		"a number out of range":              {"18446744073709551616\n", []string{"line 1" + rounded}},
 		"two documents":                      {"a: 1\n---\nb: 1\n", []string{"line 2: another document begins, and values are one"}},
 		"a second document of another kind":  {"---\n# first\na: 1\n\n--- # second\n- b\n", []string{"line 5: another document begins, and values are one"}},
 		"a second document that is broken":   {"a: 1\n---\n{\n", []string{"line 2: another document begins, and values are one"}},
@@ -98,18 +98,41 @@ func TestConfigsThatCannotBeReadAreRefused(t *testing.T) {
 		"a second document after an empty first one": {"---\n---\na: 1\n", []string{"line 2: another document begins, and values are one"}},
 		"integers outside int64": {
 			"a:\n  b: [1, 9223372036854775808]\nc: 18446744073709551616\nd: -9223372036854775809\n\"e.f\": 1e19\n",
-			[]string{"a.b[1]" + rounded, "c" + rounded, "d" + rounded, `e\.f` + rounded},
+			[]string{"line 2: a.b[1]" + rounded, "line 3: c" + rounded, "line 4: d" + rounded, `line 5: e\.f` + rounded},
 		},
 		"what JSON has no word for": {
 			"a: .inf\nb: .nan\n~: 1\n",
-			[]string{"a key here is neither a string nor a number nor a boolean", "a: JSON cannot express this number", "b: JSON cannot express this number"},
+			[]string{
+				"line 3: the key null here is neither a string nor a number nor a boolean; quote it",
+				"line 1: a: JSON cannot express this number", "line 2: b: JSON cannot express this number",
+			},
 		},
 		"bytes that are no text": {
 			"a: !!binary 7000\n!!binary gIGC: b\n",
 			[]string{
-				"a key here is not UTF-8 text, and JSON has no other",
-				"a: is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if the chart expects that",
+				`line 2: the key "\x80\x81\x82" here is not UTF-8 text, and JSON has no other`,
+				"line 1: a: is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if the chart expects that",
 			},
+		},
+		"values that are not what their tags say": {
+			"a:\n- b\n- c: !!int x\n  d: !!bool y\n",
+			[]string{`line 3: a[1].c: is tagged !!int, and "x" is not an integer; leave out the tag, if it is meant as text`},
+		},
+		"bytes that are no base64": {
+			"a: &a {b: 1}\nc: {<<: *a, d: !!binary 'a!'}\n",
+			[]string{`line 2: c.d: is tagged !!binary, and "a!" is not base64; leave out the tag, if it is meant as text`},
+		},
+		"a key that is not what its tag says": {
+			"a:\n  !!float x: 1\n",
+			[]string{`line 2: a: is tagged !!float, and "x" is not a number; leave out the tag, if it is meant as text`},
+		},
+		"keys that are lists": {
+			"a:\n  b: 1\n  [c]: 2\n",
+			[]string{"line 3: a: a key here is a list or a map, and must be a string"},
+		},
+		"a value below what is merged": {
+			"a: &a\n  b: {c: .inf}\nd: {<<: *a}\n",
+			[]string{"line 2: a.b.c: JSON cannot express this number", "line 3: d.b.c: JSON cannot express this number"},
 		},
 		"aliases without end": {
 			"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
@@ -138,8 +161,12 @@ func TestAConfigThatIsNotThere(t *testing.T) {
 			&corev1.ConfigMap{Data: map[string]string{"values.yml": "", "config.yaml": ""}},
 			"ConfigMap team/orders-values has no key values.yaml under data; it has: config.yaml, values.yml",
 		},
-		"no key at all": {
+		"the key under binaryData": {
 			&corev1.ConfigMap{BinaryData: map[string][]byte{"values.yaml": []byte("a: 1")}},
+			"ConfigMap team/orders-values has no key values.yaml under data; it is under binaryData, which is not read; move it to data, as text",
+		},
+		"nothing at all": {
+			&corev1.ConfigMap{},
 			"ConfigMap team/orders-values has no key values.yaml under data; it has: none",
 		},
 	} {

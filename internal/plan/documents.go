@@ -5,7 +5,10 @@ package plan
 
 // ReadValues reads a document of values as `helm --values` does, into the form that the API server gives them: integers are
 // int64, and 1.0 is 1. It says everything that is wrong with the document.
-func ReadValues(document []byte) (map[string]any, []string) { return decodeYAML(document) }
+func ReadValues(document []byte) (map[string]any, []string) {
+	values, problems := decodeYAML(document)
+	return values, texts(problems)
+}
 
 // MergeValues lays upper over lower as Sluice merges its layers: maps merge, everything else replaces. Neither is changed, but
 // the result shares what it did not have to copy.
@@ -14,9 +17,5 @@ func MergeValues(lower, upper map[string]any) map[string]any { return merge(lowe
 // NormalValues brings values that a JSON decoder made into the same form as ReadValues.
 func NormalValues(decoded any) (any, []string) {
 	normal, problems := normalise(clone(decoded))
-	var texts []string
-	for _, p := range problems {
-		texts = append(texts, p.String())
-	}
-	return normal, texts
+	return normal, texts(problems)
 }

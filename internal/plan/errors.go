@@ -24,6 +24,10 @@ type Fault struct {
 	Field string
 	// Message says what is wrong and what would be right.
 	Message string
+	// InConfig is the same for those who point at the ConfigMap of configRef and its key themselves, and ConfigLine the line of
+	// that key's text, from 1, if it is known. Both are empty where the fault is not within that text.
+	InConfig   string
+	ConfigLine int
 }
 
 // String is "field: message".

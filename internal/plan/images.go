@@ -5,6 +5,7 @@ package plan
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/distribution/reference"
@@ -34,6 +35,9 @@ func parseImage(text string) (image, error) {
 		return image{}, errors.New("it has no repository")
 	}
 	img.registry, img.repository = splitRegistry(named.Name())
+	if err := checkPort(img.registry); err != nil {
+		return image{}, err
+	}
 	if img.repository != strings.ToLower(img.repository) {
 		return image{}, imageError(reference.ErrNameContainsUppercase)
 	}
@@ -46,6 +50,22 @@ func splitRegistry(name string) (registry, repository string) {
 		return first, rest
 	}
 	return "", name
+}
+
+// portError: no host has such a port. The grammar of references takes any digits for one.
+type portError struct{ port string }
+
+func (e portError) Error() string { return "its port " + e.port + " is not within 1 to 65535" }
+
+func checkPort(registry string) error {
+	i := strings.LastIndex(registry, ":")
+	if i < 0 || strings.HasSuffix(registry, "]") { // an address of IPv6 alone
+		return nil
+	}
+	if port, err := strconv.ParseUint(registry[i+1:], 10, 16); err != nil || port == 0 {
+		return portError{registry[i+1:]}
+	}
+	return nil
 }
 
 // imageError says in our words what the grammar refused.

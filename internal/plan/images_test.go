@@ -26,6 +26,8 @@ func TestTakingAnImageApart(t *testing.T) {
 		"localhost/gw":             {registry: "localhost", repository: "gw"},
 		"localhost:5000/gw:1":      {registry: "localhost:5000", repository: "gw", tag: "1"},
 		"127.0.0.1:5000/a/b/c/d:1": {registry: "127.0.0.1:5000", repository: "a/b/c/d", tag: "1"},
+		"registry:65535/gw":        {registry: "registry:65535", repository: "gw"},
+		"[::1]/gw:1":               {registry: "[::1]", repository: "gw", tag: "1"},
 		"[::1]:5000/gw:1":          {registry: "[::1]:5000", repository: "gw", tag: "1"},
 		"localhost:5000":           {repository: "localhost", tag: "5000"},
 		"registry.example.com/acme/gw_x.y-z:1.4_rc.1-a@" + digest: {
@@ -60,6 +62,8 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		"gw@sha256:" + strings.Repeat("0a", 33): "its digest is not sha256: and 64 lowercase hex digits",
 		"gw@md5:" + strings.Repeat("0a", 16):    "its digest is not sha256: and 64 lowercase hex digits",
 		"a.example.com/" + strings.Repeat("a", 256):       "its repository has more than 255 characters",
+		"registry.example.com:99999/gw:1":                 "its port 99999 is not within 1 to 65535",
+		"localhost:0/gw":                                  "its port 0 is not within 1 to 65535",
 		"gw:" + strings.Repeat("1", 129):                  format,
 		"registry.example.com/acme/gw:1.4 # with comment": format,
 	} {

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,8 +19,13 @@ import (
 
 // problem is one thing wrong with a document of values.
 type problem struct {
+	// line of the document, from 1; 0 where it is not known.
+	line int
 	path Path
-	text string
+	// ofKey says that a key of the map at the path is at fault itself, and key which one.
+	ofKey bool
+	key   any
+	text  string
 }
 
 // in is the problem's place within the field that holds the document.
@@ -30,12 +36,28 @@ func (p problem) in(field string) string {
 	return field + "." + p.path.String()
 }
 
-// String is "path: text".
-func (p problem) String() string {
+// said is "path: text".
+func (p problem) said() string {
 	if len(p.path) == 0 {
 		return p.text
 	}
 	return p.path.String() + ": " + p.text
+}
+
+// String is "line 3: path: text".
+func (p problem) String() string {
+	if p.line == 0 {
+		return p.said()
+	}
+	return fmt.Sprintf("line %d: %s", p.line, p.said())
+}
+
+func texts(problems []problem) []string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.String())
+	}
+	return all
 }
 
 const outsideInt64 = "the API server would round this integer, which does not fit 64 bits; put it in quotes"
@@ -45,7 +67,7 @@ func normalise(decoded any) (any, []problem) {
 	var n normaliser
 	normal := n.value(decoded)
 	slices.SortStableFunc(n.problems, func(a, b problem) int {
-		return strings.Compare(a.path.String(), b.path.String())
+		return cmp.Or(strings.Compare(a.path.String(), b.path.String()), strings.Compare(a.text, b.text))
 	})
 	return normal, n.problems
 }
@@ -66,6 +88,12 @@ func (n *normaliser) wrong(format string, args ...any) {
 
 func (n *normaliser) wrongAt(at Path, format string, args ...any) {
 	n.problems = append(n.problems, problem{path: slices.Clone(at), text: fmt.Sprintf(format, args...)})
+}
+
+func (n *normaliser) wrongKey(key any, format string, args ...any) {
+	n.wrong(format, args...)
+	last := &n.problems[len(n.problems)-1]
+	last.ofKey, last.key = true, key
 }
 
 // under is value one step below.
@@ -161,11 +189,11 @@ func (n *normaliser) yamlMap(v map[any]any) any {
 	for key, under := range v {
 		name, ok := jsonKey(key)
 		if !ok {
-			n.wrong("a key here is neither a string nor a number nor a boolean")
+			n.wrongKey(key, "the key %s here is neither a string nor a number nor a boolean; quote it", encode(key))
 			continue
 		}
 		if !utf8.ValidString(name) {
-			n.wrong("a key here is not UTF-8 text, and JSON has no other")
+			n.wrongKey(key, "the key %.60q here is not UTF-8 text, and JSON has no other", name)
 			continue
 		}
 		if _, taken := node[name]; taken {

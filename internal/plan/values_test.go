@@ -251,7 +251,7 @@ func TestValuesNestedTooDeepAreRefusedWithoutCost(t *testing.T) {
 
 	in = input(t, "{}", "spec: {configRef: {name: config}}")
 	in.Config = aConfig(deep(9900))
-	require.Equal(t, []string{"InvalidConfig spec.configRef.name: ConfigMap team/config, key values.yaml, a" + tooDeep}, refusal(t, in))
+	require.Equal(t, []string{"InvalidConfig spec.configRef.name: ConfigMap team/config, key values.yaml, line 1: a" + tooDeep}, refusal(t, in))
 
 	in = input(t, "spec: {values: {}}", "{}")
 	in.Classes[0].Spec.Values.Raw = []byte(deep(9900))

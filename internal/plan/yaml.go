@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v2"
@@ -17,7 +19,7 @@ import (
 // decodeYAML reads a document of values, and says all that is wrong with it. It goes by YAML 1.1 as sigs.k8s.io/yaml does,
 // which Helm uses, but keeps integers exact, and refuses what that library drops: a second document, and keys that differ
 // in YAML and not in JSON.
-func decodeYAML(document []byte) (map[string]any, []string) {
+func decodeYAML(document []byte) (map[string]any, []problem) {
 	decoder := yaml.NewDecoder(bytes.NewReader(document))
 	decoder.SetStrict(true)
 	var decoded any
@@ -28,23 +30,20 @@ func decodeYAML(document []byte) (map[string]any, []string) {
 		err = decoder.Decode(&decoded)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, yamlErrors(err)
+		return nil, yamlProblems(document, err)
 	}
 	var another any
 	if err := decoder.Decode(&another); !errors.Is(err, io.EOF) && (err != nil || another != nil) {
-		return nil, []string{fmt.Sprintf("line %d: another document begins, and values are one", secondDocument(document))}
+		return nil, []problem{{line: secondDocument(document), text: "another document begins, and values are one"}}
 	}
 	normal, problems := normalise(decoded)
-	var texts []string
-	for _, p := range problems {
-		texts = append(texts, p.String())
-	}
-	if len(texts) > 0 {
-		return nil, texts
+	if len(problems) > 0 {
+		locate(document, problems)
+		return nil, problems
 	}
 	object, ok := normal.(map[string]any)
 	if !ok && normal != nil {
-		return nil, []string{shape(normal) + " is not a map, and values are one"}
+		return nil, []problem{{text: shape(normal) + " is not a map, and values are one"}}
 	}
 	return object, nil
 }
@@ -89,13 +88,30 @@ func keyOf(key *kyaml.Node) string {
 	return fmt.Sprintf("%T %v", value, value)
 }
 
-// yamlErrors are the library's messages, which give lines, one by one.
-func yamlErrors(err error) []string {
+// withLine is a message of the library that gives a line.
+var withLine = regexp.MustCompile(`^line (\d+): (?s:(.*))$`)
+
+// yamlProblems are the library's messages one by one. It names no line where a value is not what its tag says, or a key is no
+// scalar: these are looked for.
+func yamlProblems(document []byte, err error) []problem {
+	messages := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	var several *yaml.TypeError
 	if errors.As(err, &several) {
-		return several.Errors
+		messages = several.Errors
 	}
-	return []string{strings.TrimPrefix(err.Error(), "yaml: ")}
+	var problems []problem
+	for _, message := range messages {
+		p := problem{text: message}
+		if m := withLine.FindStringSubmatch(message); m != nil {
+			p.line, _ = strconv.Atoi(m[1]) // it is digits, and no document has more lines than an int counts
+			p.text = m[2]
+		}
+		problems = append(problems, p)
+	}
+	if found := misread(document); problems[0].line == 0 && found != nil {
+		return []problem{*found}
+	}
+	return problems
 }
 
 // secondDocument is the line on which a second document begins, counted from 1; 0 where none does.

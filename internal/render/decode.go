@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sjson "sigs.k8s.io/json"
 )
 
@@ -43,7 +44,7 @@ func (d decoder) types() (unknown []error, faults []fault) {
 			return unknown, faults
 		}
 		at := d.locate(err)
-		faults = append(faults, fault{field: at.path, message: typeMessage(err)})
+		faults = append(faults, fault{field: at.path, message: typeMessage(err, typeAt(reflect.TypeOf(d.into), at.path))})
 		if at.clear == nil || len(faults) >= maxFaults {
 			return nil, faults
 		}
@@ -131,13 +132,26 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// typeMessage says a decoding error in the words of YAML rather than of Go.
-func typeMessage(err error) string {
+// typeMessage says a decoding error in the words of YAML rather than of Go. The field is of type t, if that is a struct.
+func typeMessage(err error, t reflect.Type) string {
 	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
+	switch {
+	case t == reflect.TypeFor[metav1.Duration](), strings.HasPrefix(err.Error(), "time: "):
+		return durationMessage(err, mismatch)
+	case !ok:
 		return err.Error()
 	}
 	return fmt.Sprintf("must be %s, not %s", wanted(mismatch.Type), given(mismatch.Value))
+}
+
+// durationMessage says how to write a duration. Errors of package time end in what was written, in quotes.
+func durationMessage(err error, mismatch *json.UnmarshalTypeError) string {
+	const advice = "; write numbers with the units ms, s, m and h, such as 90s, 5m or 1h30m (a day is 24h)"
+	if mismatch != nil {
+		return "must be a duration, not " + given(mismatch.Value) + advice
+	}
+	_, written, _ := strings.Cut(err.Error(), "duration ")
+	return written + " is not a duration" + advice
 }
 
 func wanted(t reflect.Type) string {

@@ -141,6 +141,13 @@ func TestUnreadable(t *testing.T) {
 				{line: 4, field: "c", message: "-9223372036854775809 is outside the 64-bit integers and would be rounded; quote it"},
 			},
 		},
+		"scalars that are not what their tags say": {
+			"a: !!int x\nb: {c: [!!binary 'a!', !!float 1_000, !!bool \"true\"]}\n",
+			[]fault{
+				{line: 1, field: "a", message: `is tagged !!int, and "x" is not an integer; leave out the tag, if it is meant as text`},
+				{line: 2, field: "b.c[0]", message: `is tagged !!binary, and "a!" is not base64; leave out the tag, if it is meant as text`},
+			},
+		},
 		"bytes that are no text": {
 			"a:\n- !!binary 7000\n",
 			[]fault{{line: 2, field: "a[0]", message: "is not UTF-8 text, and JSON has no other; leave out !!binary and give the base64 text, if that is expected here"}},

@@ -35,7 +35,7 @@ func (s *Set) addNode(node *yaml.Node, o origin) {
 		s.addArray(node, o)
 	case kind == listKind, ours && strings.HasSuffix(kind, listKind), apiVersion == "v1" && kind == configMapKind+listKind:
 		s.addList(node, items, o)
-	case items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, listKind):
+	case isList(items) && strings.HasSuffix(kind, listKind):
 		s.addItems(items, o)
 	case ours:
 		s.addOurs(node, o, apiVersion, kind)
@@ -43,6 +43,8 @@ func (s *Set) addNode(node *yaml.Node, o origin) {
 		s.addConfigMap(node, o)
 	case kind == v1alpha1.APIGatewayKind, kind == v1alpha1.APIGatewayClassKind:
 		s.addNamesake(node, o, apiVersion)
+	default:
+		s.addLikeConfig(node, o, apiVersion, kind)
 	}
 }
 
@@ -53,37 +55,64 @@ func isOurs(apiVersion string) bool {
 
 // addArray refuses objects that nobody reads so. Other arrays, as JSON patches are, lie beside objects with good reason.
 func (s *Set) addArray(node *yaml.Node, o origin) {
-	for i, item := range node.Content {
-		if scalarField(item, "apiVersion") == "" || scalarField(item, "kind") == "" {
-			continue
+	s.fileProblems(o.file, arrayFaults(node, func(item *yaml.Node) bool {
+		return scalarField(item, "apiVersion") != "" && scalarField(item, "kind") != ""
+	}))
+}
+
+// arrayFaults name the objects of a document that is an array.
+func arrayFaults(array *yaml.Node, isObject func(*yaml.Node) bool) (faults []fault) {
+	for i, item := range array.Content {
+		if isObject(item) {
+			faults = append(faults, fault{line: item.Line, message: fmt.Sprintf("[%d]: %s stands in an array, and a document is one object: "+
+				"write each as a document of its own, or all as items of a List", i, ObjectName(item))})
 		}
-		s.fileProblems(o.file, []fault{{line: item.Line, message: fmt.Sprintf("[%d]: %s stands in an array, and a document is one object: "+
-			"write each as a document of its own, or all as items of a List", i, ObjectName(item))}})
+	}
+	return faults
+}
+
+// addList refuses a list that holds something else than objects. Items of ours without a kind are addOurs' to refuse.
+func (s *Set) addList(node, items *yaml.Node, o origin) {
+	for _, f := range listFaults(items) {
+		if item := f.item; item == nil || !isOurs(scalarField(item, "apiVersion")) {
+			s.refuse(node, o, scalarField(node, "kind"), f.fault)
+		}
+	}
+	if isList(items) {
+		s.addItems(items, o)
 	}
 }
 
-// addList refuses a list that holds something else than objects: whatever it was meant to hold would be passed over. No
-// items at all are how some programs write that there are none.
-func (s *Set) addList(node, items *yaml.Node, o origin) {
-	kind := scalarField(node, "kind")
+// listFault is what is wrong with a list, or with one item of it that has no kind.
+type listFault struct {
+	fault
+	item *yaml.Node
+}
+
+// listFaults say where a list holds something else than objects: whatever that was meant to be would be passed over. No items at
+// all are how some programs write that there are none.
+func listFaults(items *yaml.Node) (faults []listFault) {
 	switch {
 	case items == nil:
-		s.refuse(node, o, kind, fault{field: "items", message: "is missing"})
-		return
-	case items.Kind != yaml.SequenceNode && !yaml.IsYNodeTaggedNull(items):
-		s.refuse(node, o, kind, fault{field: "items", message: "must be a list of objects"})
-		return
+		return []listFault{{fault: fault{field: "items", message: "is missing"}}}
+	case !isList(items) && !yaml.IsYNodeTaggedNull(items):
+		return []listFault{{fault: fault{field: "items", message: "must be a list of objects"}}}
 	}
 	for i, item := range items.Content {
 		at := indexPath("items", i)
 		switch {
 		case item.Kind != yaml.MappingNode:
-			s.refuse(node, o, kind, fault{field: at, message: "must be an object, not " + Shape(item)})
-		case scalarField(item, "kind") == "" && !isOurs(scalarField(item, "apiVersion")): // addOurs refuses ours
-			s.refuse(node, o, kind, fault{field: at + ".kind", message: "is missing; the API server's own answers leave it out, kubectl get -o yaml does not"})
+			faults = append(faults, listFault{fault: fault{field: at, message: "must be an object, not " + Shape(item)}})
+		case scalarField(item, "kind") == "":
+			faults = append(faults, listFault{item: item, fault: fault{
+				field: at + ".kind", message: "is missing; the API server's own answers leave it out, kubectl get -o yaml does not"}})
 		}
 	}
-	s.addItems(items, o)
+	return faults
+}
+
+func isList(node *yaml.Node) bool {
+	return node != nil && node.Kind == yaml.SequenceNode
 }
 
 // Shape says what stands in the place of something else: a short word, or the scalar itself.

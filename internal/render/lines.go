@@ -4,6 +4,7 @@
 package render
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -25,12 +26,18 @@ func (o origin) position() string {
 	return Problem{File: o.file, Line: o.line}.position()
 }
 
-// lineIn is the line of one of the object's fields; root is the whole document.
-func (o origin) lineIn(root *yaml.Node, field string) int {
+// lineIn is the line of what a problem is about; root is the whole document. Of a text that a field holds, only a literal block
+// has its lines in the file: of any other the problem's message tells the line.
+func (o origin) lineIn(root *yaml.Node, p *Problem) int {
+	field := p.Field
 	if o.path != "" {
 		field = o.path + "." + field
 	}
-	return max(lineOf(root, field), o.line)
+	line, node := nodeAt(root, field)
+	if p.textLine > 0 && node != nil && node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0 {
+		line, p.textLine = node.Line+p.textLine, 0
+	}
+	return max(line, o.line)
 }
 
 // locate fills in the lines of problems that have none. Each document is parsed again once, and one at a time: faults are
@@ -58,32 +65,50 @@ func (s *Set) locate(problems []Problem) {
 			continue
 		}
 		for _, i := range of[d] {
-			problems[i].Line = s.origins[problems[i].Object].lineIn(root, problems[i].Field)
+			problems[i].Line = s.origins[problems[i].Object].lineIn(root, &problems[i])
+		}
+	}
+	for i := range problems {
+		if p := &problems[i]; p.textLine > 0 {
+			p.Message, p.textLine = fmt.Sprintf("line %d of its text: %s", p.textLine, p.Message), 0
 		}
 	}
 }
 
 // lineOf is the line of the field at path, or of the nearest one above it that is there.
 func lineOf(node *yaml.Node, path string) int {
+	line, _ := nodeAt(node, path)
+	return line
+}
+
+// nodeAt is the line of the field at path, or of the nearest one above it that is there; and its value, if it is there.
+func nodeAt(node *yaml.Node, path string) (int, *yaml.Node) {
 	line := node.Line
-	for rest := path; ; {
+	for rest := path; rest != ""; {
 		key, value, after := step(node, rest)
 		if value == nil {
-			return line
+			return line, nil
 		}
 		line, node, rest = key, value, after
 	}
+	return line, node
 }
 
-// step finds the child of node that path begins with: its line, itself, and the rest of the path.
+// step finds the child of node that path begins with: its line, itself, and the rest of the path. A key stands in brackets where
+// that reads better.
 func step(node *yaml.Node, path string) (int, *yaml.Node, string) {
 	switch node.Kind {
 	case yaml.SequenceNode:
 		return stepInto(node, path)
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			if after, found := cutStep(path, keyPath("", node.Content[i].Value)); found {
-				return node.Content[i].Line, node.Content[i+1], after
+			key := node.Content[i]
+			own := keyPath("", key.Value)
+			if strings.HasPrefix(path, "[") {
+				own = "[" + key.Value + "]"
+			}
+			if after, found := cutStep(path, own); found {
+				return key.Line, node.Content[i+1], after
 			}
 		}
 	}

@@ -6,6 +6,8 @@ package render
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
 
 // Problem is one thing about the input that people must know. Every part but the message may be missing.
@@ -21,7 +23,12 @@ type Problem struct {
 	Message string
 	// Reason is the one that the operator would report in the condition Accepted.
 	Reason string
+	// textLine is the line that is meant of the text which the field holds, from 1; 0 for the field as a whole.
+	textLine int
 }
+
+// ConfigField is the path within a ConfigMap to the text that configRef reads.
+var ConfigField = keyPath("data", v1alpha1.ConfigKey)
 
 // String is one line: file:line: object: field: message (reason).
 func (p Problem) String() string {

@@ -50,17 +50,37 @@ func (r *Reader) AddObject(name string, data []byte) {
 	}
 }
 
+// addNode takes an object, or the items of a list. What stands where nobody looks for objects is a problem, as to a Set.
 func (r *Reader) addNode(file string, node *yaml.Node) {
-	kind, items := scalarField(node, "kind"), field(node, "items")
-	if strings.HasSuffix(kind, listKind) && items != nil && items.Kind == yaml.SequenceNode {
-		for _, item := range items.Content {
-			r.addNode(file, item)
-		}
+	apiVersion, kind, items := scalarField(node, "apiVersion"), scalarField(node, "kind"), field(node, "items")
+	holdsObjects := kind == listKind || strings.HasSuffix(kind, listKind) && (apiVersion == "" || apiVersion == "v1" || isOurs(apiVersion))
+	switch {
+	case node.Kind == yaml.SequenceNode:
+		r.fileProblems(file, arrayFaults(node, func(item *yaml.Node) bool { return scalarField(item, "kind") != "" }))
+		return
+	case holdsObjects, isList(items) && strings.HasSuffix(kind, listKind):
+		r.addList(file, node, items, holdsObjects)
 		return
 	}
-	r.inputs = append(r.inputs, Input{
-		APIVersion: scalarField(node, "apiVersion"), Kind: kind, node: node, file: file, effort: &r.effort,
-	})
+	r.inputs = append(r.inputs, Input{APIVersion: apiVersion, Kind: kind, node: node, file: file, effort: &r.effort})
+}
+
+// addList takes a list's items. A list of somebody else's kind may hold what is no object; but one that has metadata is one.
+func (r *Reader) addList(file string, list, items *yaml.Node, holdsObjects bool) {
+	for _, f := range listFaults(items) {
+		if holdsObjects || field(f.item, "metadata") != nil {
+			r.problems = append(r.problems, Problem{
+				File: file, Line: lineOf(list, f.field), Object: scalarField(list, "kind"), APIVersion: scalarField(list, "apiVersion"),
+				Field: f.field, Message: f.message,
+			})
+		}
+	}
+	if !isList(items) {
+		return
+	}
+	for _, item := range items.Content {
+		r.addNode(file, item)
+	}
 }
 
 func (r *Reader) fileProblems(file string, faults []fault) {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -180,19 +181,21 @@ func (r *rendering) note(gateway string, err error) {
 	})
 }
 
-// problem reports one once, though every gateway of a class may meet it. Its line is looked for at the end.
 func (r *rendering) problem(object, field, reason, message string) {
-	p := Problem{
-		File: r.set.origins[object].file, Object: object, APIVersion: v1alpha1.GroupVersion.String(), Field: field,
-		Message: message, Reason: reason,
-	}
+	r.tell(Problem{Object: object, APIVersion: v1alpha1.GroupVersion.String(), Field: field, Message: message, Reason: reason})
+}
+
+// tell reports a problem once, though every gateway of a class may meet it. Its line is looked for at the end.
+func (r *rendering) tell(p Problem) {
+	p.File = r.set.origins[p.Object].file
 	if !r.told[p] {
 		r.told[p] = true
 		r.problems = append(r.problems, p)
 	}
 }
 
-// refuse reports why a gateway has no plan. A fault of its class stands with the class, once.
+// refuse reports why a gateway has no plan. A fault of its class stands with the class, once, and one of its ConfigMap's text with
+// the ConfigMap.
 func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 	var refused *plan.Error
 	if !errors.As(err, &refused) {
@@ -200,6 +203,13 @@ func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 		return
 	}
 	for _, f := range refused.Faults {
+		if f.InConfig != "" {
+			r.tell(Problem{
+				Object: configMapKind + " " + g.Namespace + "/" + g.Spec.ConfigRef.Name, APIVersion: "v1", Field: ConfigField,
+				Message: f.InConfig, Reason: f.Reason, textLine: f.ConfigLine,
+			})
+			continue
+		}
 		object, field := name, f.Field
 		if rest, ofClass := strings.CutPrefix(f.Field, v1alpha1.APIGatewayClassKind+"/"); ofClass {
 			class, within, _ := strings.Cut(rest, " ")
@@ -227,7 +237,12 @@ func (r *rendering) nothing() Problem {
 	if len(r.set.gateways) == 0 {
 		return Problem{Message: "there is no APIGateway in the input"}
 	}
-	return Problem{Message: "no APIGateway of the input is served by " + cmp.Or(r.options.ControllerName, v1alpha1.DefaultControllerName)}
+	served := map[string]bool{}
+	for i := range r.set.classes {
+		served[plan.ControllerOf(&r.set.classes[i])] = true
+	}
+	return Problem{Message: fmt.Sprintf("no APIGateway of the input is served by %s; the classes of the input are served by: %s",
+		cmp.Or(r.options.ControllerName, v1alpha1.DefaultControllerName), strings.Join(slices.Sorted(maps.Keys(served)), ", "))}
 }
 
 // sortProblems puts them in the order of the files, each once.

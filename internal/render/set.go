@@ -19,10 +19,12 @@ type Set struct {
 	gateways map[types.NamespacedName]*gatewayEntry
 	classes  []v1alpha1.APIGatewayClass
 	configs  map[types.NamespacedName]*corev1.ConfigMap
-	origins  map[string]origin
-	notes    []Problem
-	problems []Problem
-	effort   effort
+	// likeConfigs are what may have been meant for ConfigMaps.
+	likeConfigs []likeConfig
+	origins     map[string]origin
+	notes       []Problem
+	problems    []Problem
+	effort      effort
 	// read is what is known already of the document that is being added.
 	read ahead
 	// unread says that something beside the gateways is faulty, so that gateways cannot be judged.
@@ -46,6 +48,11 @@ func (s *Set) Add(file string, data []byte) {
 			s.addDocument(file, &some[i], read)
 		}
 	}
+}
+
+// Note keeps what is worth knowing of a file or a directory, for Render to tell.
+func (s *Set) Note(file, message string) {
+	s.notes = append(s.notes, Problem{File: file, Message: message})
 }
 
 func (s *Set) addDocument(file string, d *document, read ahead) {

@@ -58,7 +58,7 @@ func TestHostileConfigMaps(t *testing.T) {
 		"full":      {"a: " + strings.Repeat("x", 1<<20-200), accepted, "spec, class and config are valid"},
 		"escaped":   {"a: '" + strings.Repeat("<", 1<<18) + "'", v1alpha1.ReasonInvalidSpec, "the merged values take"},
 		"brackets":  {strings.Repeat("[", 1<<19), invalid, "/brackets, key values.yaml, exceeded max depth of 10000"},
-		"binary":    {"a: !!binary gICA", invalid, "/binary, key values.yaml, a: is not UTF-8 text, and JSON has no other"},
+		"binary":    {"a: !!binary gICA", invalid, "/binary, key values.yaml, line 1: a: is not UTF-8 text, and JSON has no other"},
 		"text":      {"a: !!binary aGk=", accepted, "spec, class and config are valid"},
 		"control":   {"a: \"\\0\"", accepted, "spec, class and config are valid"},
 		"unicode":   {`"\u202e\U0001F600": "\u2028e\u0301"`, accepted, "spec, class and config are valid"},
