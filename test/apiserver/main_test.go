@@ -8,8 +8,7 @@ package apiserver
 
 import (
 	"context"
-	"fmt"
-	"os"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/sluice-gateway/sluice/internal/controller"
 	"github.com/sluice-gateway/sluice/test/cluster"
 	"github.com/sluice-gateway/sluice/test/operator"
+	"github.com/sluice-gateway/sluice/test/suite"
 	"github.com/sluice-gateway/sluice/test/toolchain"
 )
 
@@ -37,34 +37,27 @@ var (
 	sluice *running      // the operator, shared by the tests
 )
 
-func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
+func TestMain(m *testing.M) { suite.Main(m, "apiserver", setUp, tearDown) }
+
+func setUp(ctx context.Context, dir string) (err error) {
+	if env, err = cluster.Start(ctx, cluster.Options{Dir: dir, Parts: cluster.APIServerOnly}); err != nil {
+		return err
 	}
-	os.Exit(code)
+	if err := prepare(ctx); err != nil {
+		return err
+	}
+	sluice, err = start(options())
+	return err
 }
 
-func run(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "sluice-apiserver-")
-	if err != nil {
-		return 0, err
+func tearDown() (err error) {
+	if sluice != nil {
+		err = sluice.stop()
 	}
-	defer os.RemoveAll(dir)
-	ctx := context.Background()
-	if env, err = cluster.Start(ctx, cluster.Options{Dir: dir, Parts: cluster.APIServerOnly}); err != nil {
-		return 0, err
+	if env != nil {
+		err = errors.Join(err, env.Stop())
 	}
-	defer env.Stop()
-	if err := prepare(ctx); err != nil {
-		return 0, err
-	}
-	if sluice, err = start(options()); err != nil {
-		return 0, err
-	}
-	code := m.Run()
-	return code, sluice.stop()
+	return err
 }
 
 // prepare installs CRDs and RBAC as the chart ships them, and makes both clients.

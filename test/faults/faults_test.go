@@ -7,9 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,33 +19,20 @@ import (
 	"github.com/sluice-gateway/sluice/test/gitops"
 	"github.com/sluice-gateway/sluice/test/invariants"
 	"github.com/sluice-gateway/sluice/test/operator"
+	"github.com/sluice-gateway/sluice/test/suite"
 )
 
 // commits of a day.
 const commits = 12
 
 func TestBadDays(t *testing.T) {
-	first, days := number(t, "SLUICE_SEED", 1), number(t, "SLUICE_SEEDS", 2)
+	first, days := suite.Number(t, "SLUICE_SEED", 1), suite.Number(t, "SLUICE_SEEDS", 2)
 	for seed := first; seed < first+days; seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			d := newDay(t, uint64(seed))
 			d.run()
 		})
 	}
-}
-
-// number is that of an environment variable.
-func number(t *testing.T, variable string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
-	}
-	return n
 }
 
 // day is what one seed makes.

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-gateway/sluice/test/apiproxy"
 	"github.com/sluice-gateway/sluice/test/gitops"
 	"github.com/sluice-gateway/sluice/test/monitoring"
+	"github.com/sluice-gateway/sluice/test/suite"
 )
 
 // size is what an operator takes.
@@ -40,7 +41,7 @@ func TestNothingGrowsUnderAStorm(t *testing.T) {
 	}
 	proxy.Set(storm)
 	cuts := 0
-	for begin := time.Now(); time.Since(begin) < time.Duration(number(t, "SLUICE_STORM", 10))*time.Second; cuts++ {
+	for begin := time.Now(); time.Since(begin) < time.Duration(suite.Number(t, "SLUICE_STORM", 10))*time.Second; cuts++ {
 		time.Sleep(100 * time.Millisecond)
 		proxy.CutWatches()
 		if cuts%20 == 0 {

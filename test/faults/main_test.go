@@ -27,6 +27,7 @@ import (
 	"github.com/sluice-gateway/sluice/test/history"
 	"github.com/sluice-gateway/sluice/test/invariants"
 	"github.com/sluice-gateway/sluice/test/operator"
+	"github.com/sluice-gateway/sluice/test/suite"
 	"github.com/sluice-gateway/sluice/test/toolchain"
 )
 
@@ -42,28 +43,11 @@ var (
 	chart          cluster.Chart
 )
 
-func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "test/faults:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { suite.Main(m, "faults", setUp, tearDown) }
 
-func run(m *testing.M) (int, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	dir, err := os.MkdirTemp("", "sluice-faults-")
-	if err != nil {
-		return 1, err
-	}
-	code := 1
-	if err = setUp(ctx, dir); err == nil {
-		code = m.Run()
-	}
+func tearDown() (err error) {
 	if alive != nil {
-		err = errors.Join(err, alive.stop())
+		err = alive.stop()
 	}
 	if proxy != nil {
 		proxy.Close()
@@ -71,10 +55,7 @@ func run(m *testing.M) (int, error) {
 	if local != nil {
 		err = errors.Join(err, local.Stop())
 	}
-	if code != 0 || err != nil {
-		return code, errors.Join(err, fmt.Errorf("logs are in %s", filepath.Join(dir, "logs")))
-	}
-	return code, os.RemoveAll(dir)
+	return err
 }
 
 func setUp(ctx context.Context, dir string) error {

@@ -11,7 +11,6 @@ package flux
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -31,6 +30,7 @@ import (
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/test/cluster"
 	"github.com/sluice-gateway/sluice/test/operator"
+	"github.com/sluice-gateway/sluice/test/suite"
 	"github.com/sluice-gateway/sluice/test/toolchain"
 )
 
@@ -45,41 +45,25 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "test/flux:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (int, error) {
 	// Tests mostly wait for Flux, so that more of them fit on the machine than it has processors.
 	if err := flag.Set("test.parallel", "8"); err != nil {
-		return 1, err
+		panic(err)
 	}
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	dir, err := os.MkdirTemp("", "sluice-flux-")
-	if err != nil {
-		return 1, err
+	suite.Main(m, "flux", setUp, tearDown)
+}
+
+func tearDown() error {
+	if local == nil {
+		return nil
 	}
-	code := 1
-	if err = setUp(ctx, dir); err == nil {
-		code = m.Run()
-	}
-	if local != nil {
-		err = errors.Join(err, local.Stop())
-	}
-	if code != 0 || err != nil {
-		return code, errors.Join(err, fmt.Errorf("logs are in %s", filepath.Join(dir, "logs")))
-	}
-	return code, os.RemoveAll(dir)
+	return local.Stop()
 }
 
 // setUp starts the cluster with the operator and makes what all tests share.
 func setUp(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
 	layout, err := toolchain.Find()
 	if err != nil {
 		return err

@@ -6,8 +6,6 @@ package flux
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/test/cluster"
+	"github.com/sluice-gateway/sluice/test/suite"
 )
 
 // Two replicas: what is committed while the leader is dead, what waited for a round, and what people asked for, is done by the
@@ -114,8 +113,8 @@ const changedTogether = 4
 
 func TestTheOperatorKilledAtRandomPointsOfChangesEndsRight(t *testing.T) {
 	t.Parallel()
-	changes := number(t, changesEnv, 10)
-	seed := number(t, "SLUICE_SEED", int(time.Now().UnixNano()%1e9))
+	changes := suite.Number(t, changesEnv, 10)
+	seed := suite.Number(t, "SLUICE_SEED", int(time.Now().UnixNano()%1e9))
 	t.Logf("%d changes; SLUICE_SEED=%d", changes, seed)
 	const served = "gateway.sluice.dev/crashes"
 	process := startOperator(t, "sluice-crashes", served)
@@ -208,18 +207,4 @@ func (c *crashes) endsRight(one crash) {
 		c.settings[one.gateway] = map[string]string{"chart": one.chart + ".0", "message": one.message}
 	}
 	equal(c.team, one.String()+": settings", get(c.team, one.gateway+"-settings", &corev1.ConfigMap{}).Data, c.settings[one.gateway])
-}
-
-// number is that of an environment variable.
-func number(t *testing.T, variable string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
-	}
-	return n
 }

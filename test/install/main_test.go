@@ -8,7 +8,6 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/test/cluster"
+	"github.com/sluice-gateway/sluice/test/suite"
 	"github.com/sluice-gateway/sluice/test/toolchain"
 )
 
@@ -32,34 +32,16 @@ var (
 	root  string        // of the checkout
 )
 
-func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "test/install:", err)
-		code = max(code, 1)
+func TestMain(m *testing.M) { suite.Main(m, "install", setUp, tearDown) }
+
+func tearDown() error {
+	if local == nil {
+		return nil
 	}
-	os.Exit(code)
+	return local.Stop()
 }
 
-func run(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "sluice-install-")
-	if err != nil {
-		return 1, err
-	}
-	code := 1
-	if err = setUp(dir); err == nil {
-		code = m.Run()
-	}
-	if local != nil {
-		err = errors.Join(err, local.Stop())
-	}
-	if code != 0 || err != nil {
-		return code, errors.Join(err, fmt.Errorf("logs are in %s", filepath.Join(dir, "logs")))
-	}
-	return code, os.RemoveAll(dir)
-}
-
-func setUp(dir string) error {
+func setUp(ctx context.Context, dir string) error {
 	layout, err := toolchain.Find()
 	if err != nil {
 		return err
@@ -68,7 +50,7 @@ func setUp(dir string) error {
 	if _, err := os.Stat(operatorBinary()); err != nil {
 		return fmt.Errorf("%w: run \"make build\"", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	local, err = cluster.Start(ctx, cluster.Options{Dir: dir, Args: map[string][]string{
 		cluster.HelmController: {"--requeue-dependency=2s"},
