@@ -128,6 +128,11 @@ func TestRangesThatNoVersionIsWithin(t *testing.T) {
 		"!=0.x !=1.x !=2.x":        false,
 		">=3.0.0-0 <2.0.0":         false, // which may have prereleases
 		">1.0.0-alpha <1.0.0-beta": false,
+		// The largest numbers that there are.
+		">18446744073709551615":     false,
+		">1.18446744073709551615":   false,
+		">1.2.18446744073709551615": false,
+		">18446744073709551614 <1":  true,
 	} {
 		constraint, err := semver.NewConstraint(text)
 		require.NoError(t, err, text)
@@ -137,7 +142,7 @@ func TestRangesThatNoVersionIsWithin(t *testing.T) {
 
 // FuzzEmptyRange: a range that is said to be empty has none of the versions that one would try.
 func FuzzEmptyRange(f *testing.F) {
-	for _, seed := range []string{">1.2 <1.3", ">=2.0.0 <1.0.0", "^1 !=1.x", "~0.1 || <0.0.0", "1.4 - 1.2", "!=*", ">*", "=1 !=1.0.0"} {
+	for _, seed := range []string{">1.2 <1.3", ">=2.0.0 <1.0.0", "^1 !=1.x", "~0.1 || <0.0.0", "1.4 - 1.2", "!=*", ">*", "=1 !=1.0.0", ">18446744073709551615"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

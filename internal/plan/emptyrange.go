@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"math"
 	"regexp"
 
 	"github.com/Masterminds/semver/v3"
@@ -20,8 +21,8 @@ func isEmptyRange(text string, constraint *semver.Constraints) bool {
 	}
 	for _, name := range append(versionsNamed.FindAllString(text, -1), "0.0.0") {
 		v, err := semver.NewVersion(name)
-		if err != nil {
-			return false
+		if err != nil || max(v.Major(), v.Minor(), v.Patch()) == math.MaxUint64 {
+			return false // of numbers that are too large it is not said either
 		}
 		patch, minor, major := v.IncPatch(), v.IncMinor(), v.IncMajor()
 		if constraint.Check(v) || constraint.Check(&patch) || constraint.Check(&minor) || constraint.Check(&major) {
