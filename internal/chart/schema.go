@@ -114,7 +114,7 @@ func violations(e *jsonschema.ValidationError, instance any) []Violation {
 		}
 	}
 	if len(e.Causes) == 0 {
-		message, told := phrase(e.ErrorKind, path)
+		message, told := phrase(e.ErrorKind, path, instance)
 		return []Violation{{Path: path, Message: message, told: told}}
 	}
 	var all []Violation
@@ -126,7 +126,7 @@ func violations(e *jsonschema.ValidationError, instance any) []Violation {
 
 // phrase is the validator's text, without the address under which the schema was compiled, and whether it tells the value. A
 // text's value is left to shown.
-func phrase(k jsonschema.ErrorKind, path plan.Path) (text string, told bool) {
+func phrase(k jsonschema.ErrorKind, path plan.Path, instance any) (text string, told bool) {
 	switch k := k.(type) {
 	case *kind.Pattern:
 		return "does not match the pattern " + k.Want, false
@@ -136,7 +136,7 @@ func phrase(k jsonschema.ErrorKind, path plan.Path) (text string, told bool) {
 		told = true
 	}
 	text = strings.ReplaceAll(k.LocalizedString(english), schemaAddress, schemaFile)
-	if isConfidential(path) {
+	if _, isConfidential := look(path, instance); isConfidential {
 		text = gotNumber.ReplaceAllString(text, "")
 	}
 	return quotes.ReplaceAllString(text, "\"$1\""), told
