@@ -108,6 +108,8 @@ func violations(e *jsonschema.ValidationError, instance any) []Violation {
 		return unknownKeys(path, k.Properties)
 	case *kind.Required:
 		return []Violation{{Path: path, Message: "lacks " + strings.Join(k.Missing, ", ") + ", which the chart requires", Lacking: true}}
+	case *kind.PropertyNames:
+		return []Violation{{Message: refusedKey(k.Property, e), told: true}}
 	case *kind.AnyOf, *kind.OneOf:
 		if len(e.Causes) > 0 {
 			return []Violation{alternatives(path, e, instance)}
@@ -175,6 +177,17 @@ func alternatives(path plan.Path, e *jsonschema.ValidationError, instance any) V
 		}
 	}
 	return Violation{Path: path, Message: "has none of the forms that the chart allows: " + strings.Join(reasons, "; or: "), Lacking: lacking}
+}
+
+// refusedKey says what is wrong with a key. To the validator a key is an instance of its own, and it does not tell where that lies.
+func refusedKey(key string, e *jsonschema.ValidationError) string {
+	var reasons []string
+	for _, cause := range e.Causes {
+		for _, v := range violations(cause, nil) {
+			reasons = append(reasons, v.Message)
+		}
+	}
+	return fmt.Sprintf("has the key %q, which the chart does not allow there: it %s", key, strings.Join(reasons, "; it "))
 }
 
 // pathOf tells list elements from keys that are numbers.

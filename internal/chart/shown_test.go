@@ -33,6 +33,7 @@ func TestWhatIsToldOfValuesThatTheSchemaRefuses(t *testing.T) {
 		"a variable for a password":   {`{"type": "array", "items": {"properties": {"value": ` + numbers + `}}}`, `{"env": [{"name": "DB_PASSWORD", "value": "x"}]}`, "env[0].value: got string, want integer"},
 		"a variable for something":    {`{"type": "array", "items": {"properties": {"value": ` + numbers + `}}}`, `{"env": [{"name": "DB_NAME", "value": "x"}]}`, `env[0].value: got string, want integer; it is "x"`},
 		"a number that is one":        {`{"type": "array", "items": {"properties": {"value": {"minimum": 3}}}}`, `{"env": [{"name": "DB_PASSWORD", "value": 2}]}`, "env[0].value: minimum: want 3"},
+		"the name of a key":           {`{"propertyNames": {"pattern": "^b"}}`, `{"a": {"x": 1}}`, `: has the key "x", which the chart does not allow there: it does not match the pattern ^b`},
 		"a pass":                      {numbers, `{"pass": "x"}`, "pass: got string, want integer"},
 		"a variable PWD":              {numbers, `{"DB_PWD": "x"}`, "DB_PWD: got string, want integer"},
 		"a PIN":                       {`{"maximum": 10}`, `{"pinCode": 4711}`, "pinCode: maximum: want 10"},
