@@ -91,6 +91,10 @@ func keyOf(key *kyaml.Node) string {
 // withLine is a message of the library that gives a line.
 var withLine = regexp.MustCompile(`^line (\d+): (?s:(.*))$`)
 
+// ofParser are the messages for which the library counts lines from 0, and names none for the first. Those of its scanner it counts
+// from 1.
+var ofParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (duplicate %|incompatible|undefined tag))`)
+
 // yamlProblems are the library's messages one by one. It names no line where a value is not what its tag says, or a key is no
 // scalar: these are looked for.
 func yamlProblems(document []byte, err error) []problem {
@@ -106,12 +110,21 @@ func yamlProblems(document []byte, err error) []problem {
 			p.line, _ = strconv.Atoi(m[1]) // it is digits, and no document has more lines than an int counts
 			p.text = m[2]
 		}
+		if ofParser.MatchString(p.text) {
+			p.line++
+		}
+		p.line = min(p.line, lines(document)) // what is not closed is missed behind the end
 		problems = append(problems, p)
 	}
 	if found := misread(document); problems[0].line == 0 && found != nil {
 		return []problem{*found}
 	}
 	return problems
+}
+
+// lines is how many lines a document has.
+func lines(document []byte) int {
+	return bytes.Count(bytes.TrimSuffix(document, []byte("\n")), []byte("\n")) + 1
 }
 
 // secondDocument is the line on which a second document begins, counted from 1; 0 where none does.
