@@ -45,8 +45,12 @@ func readFunctionConfig(node *yaml.RNode) (functionConfig, error) {
 	if node.IsNilOrEmpty() {
 		return config, nil
 	}
-	if node.GetApiVersion() != functionAPIVersion || node.GetKind() != functionKind {
-		is := cmp.Or(strings.TrimSpace(node.GetApiVersion()+" "+node.GetKind()), "of no kind")
+	var apiVersion, kind string
+	if node.YNode().Kind == yaml.MappingNode { // kyaml looks for fields in lists too, and fails
+		apiVersion, kind = node.GetApiVersion(), node.GetKind()
+	}
+	if apiVersion != functionAPIVersion || kind != functionKind {
+		is := cmp.Or(strings.TrimSpace(apiVersion+" "+kind), "of no kind")
 		return config, configError{message: fmt.Sprintf("is %s, and must be %s %s", is, functionAPIVersion, functionKind)}
 	}
 	if err := checkFiles(node); err != nil {

@@ -52,7 +52,7 @@ func refuseItems(streams Streams, in []byte) (refused bool, err error) {
 func resourceList(in []byte) *yaml.RNode {
 	reader := kio.ByteReader{Reader: bytes.NewReader(in), OmitReaderAnnotations: true, DisableUnwrapping: true}
 	nodes, err := reader.Read()
-	if err != nil || len(nodes) != 1 || nodes[0].GetKind() != kio.ResourceListKind {
+	if err != nil || len(nodes) != 1 || nodes[0].YNode().Kind != yaml.MappingNode || nodes[0].GetKind() != kio.ResourceListKind {
 		return nil
 	}
 	return nodes[0]

@@ -20,6 +20,9 @@ const originAnnotation = "config.kubernetes.io/origin"
 
 // fileOf is the file that an item is from, and which of its objects the item is; empty where nothing tells.
 func fileOf(item *yaml.RNode) (path string, index int) {
+	if _, wrong := faultOf(item.YNode()); wrong != "" {
+		return "", 0 // kyaml looks for annotations in lists too, and fails
+	}
 	path, number, err := kioutil.GetFileAnnotations(item)
 	if err != nil {
 		return "", 0
