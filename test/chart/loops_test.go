@@ -23,9 +23,9 @@ var loopCases = map[string]struct {
 	"to one of the route's own hosts": {
 		`[{hosts: [example.com, www.example.com], redirect: {host: www.example.com}}]`, `[]`,
 		[]string{loop("[0] (http): routes[0] (/)", "www.example.com")}},
-	"to a host that a wildcard of the route answers": {
-		`[{hosts: ["*.example.com", "*"], redirect: {host: a.b.example.com}}]`, `[]`,
-		[]string{loop("[0] (http): routes[0] (/)", "a.b.example.com")}},
+	"to a host that only a wildcard of the route answers, and that may be elsewhere": {
+		`[{hosts: ["*.example.com", "*"], redirect: {host: a.b.example.com}}]`,
+		`[{pathPrefix: /docs, redirect: {host: docs.example.com}}, {redirect: {host: www.example.com}}]`, nil},
 	"to a host that another route answers": {
 		`[{redirect: {host: www.example.com}}, {hosts: [www.example.com], upstream: a}]`,
 		`[{hosts: ["*.example.com"], redirect: {host: b.a.example.com}}, {hosts: ["*.a.example.com"], upstream: a}]`, nil},
@@ -48,7 +48,7 @@ var loopCases = map[string]struct {
 	"to another path of the own host and port": {
 		`[{path: /a, redirect: {host: www.example.com, port: 80, path: /b}}]`, `[]`, nil},
 	"to the own path of the own host and port": {
-		`[{path: /a, redirect: {host: www.example.com, port: 80, path: /a}}]`, `[]`,
+		`[{hosts: [www.example.com], path: /a, redirect: {host: www.example.com, port: 80, path: /a}}]`, `[]`,
 		[]string{loop("[0] (http): routes[0] (/a)", "www.example.com")}},
 }
 

@@ -1,6 +1,7 @@
 {{/*
 Redirects that lead back to themselves, which a client would follow without end: {where, root, listener, domain}. Told are
-those that one route makes alone. The port that clients see is taken to be the Service's.
+those that one route makes alone. The port that clients see is taken to be the Service's. A new host that only a wildcard of
+the route would answer is taken to be served elsewhere, as most are.
 */}}
 {{- define "gateway.faults.loops" -}}
 {{- $context := . }}
@@ -12,7 +13,7 @@ those that one route makes alone. The port that clients see is taken to be the S
 {{- if .path }}{{ $target = dict "path" .path }}{{ end }}
 {{- $returns := include "gateway.hides" (dict "earlier" $route "later" $target) }}
 {{- range $earlier }}{{ if include "gateway.hides" (dict "earlier" . "later" $target) }}{{ $returns = "" }}{{ end }}{{ end }}
-{{- $stays := include "gateway.stays" (dict "redirect" . "root" $context.root "listener" $context.listener "domain" $context.domain) }}
+{{- $stays := include "gateway.stays" (dict "redirect" . "listener" $context.listener "domain" $context.domain) }}
 {{- if and $returns $stays }}
 {{ $context.where }}: routes[{{ $index }}] ({{ $route.path | default $route.pathPrefix | default "/" }}): redirect leads back to itself for host {{ .host | default $context.domain }}; change its https, host, port or path, or put a route for its target before it
 {{- end }}
@@ -23,14 +24,14 @@ those that one route makes alone. The port that clients see is taken to be the S
 {{- end }}
 
 {{/*
-"true" if a redirect leads to the listener and domain where it stands, else empty: {redirect, root, listener, domain}. Envoy
+"true" if a redirect leads to the listener and domain where it stands, else empty: {redirect, listener, domain}. Envoy
 keeps the port of a request, but with a new host it leaves the port out.
 */}}
 {{- define "gateway.stays" -}}
 {{- $listener := .listener -}}
 {{- $secure := eq $listener.protocol "HTTPS" -}}
 {{- $host := .redirect.host | default "" -}}
-{{- $ownHost := or (not $host) (eq .domain (include "gateway.domainOf" (dict "root" .root "listener" $listener "host" $host))) -}}
+{{- $ownHost := or (not $host) (eq .domain $host) -}}
 {{- $ownPort := true -}}
 {{- if or $host .redirect.port -}}
 {{- $port := .redirect.port | default (ternary 443 80 $secure) | int -}}
@@ -38,18 +39,4 @@ keeps the port of a request, but with a new host it leaves the port out.
 {{- end -}}
 {{- $changes := or .redirect.https $host .redirect.port .redirect.path -}}
 {{- if and $changes $ownHost $ownPort (or $secure (not .redirect.https)) }}true{{ end -}}
-{{- end }}
-
-{{/* The domain whose routes answer a host, which is the most specific one, or empty: {root, listener, host}. */}}
-{{- define "gateway.domainOf" -}}
-{{- $host := .host -}}
-{{- $domains := include "gateway.domains" . | fromJsonArray -}}
-{{- $found := has $host $domains | ternary $host "" -}}
-{{- if not $found -}}
-{{- range $domains -}}
-{{- $answers := or (eq . "*") (and (hasPrefix "*." .) (hasSuffix (trimPrefix "*" .) $host)) -}}
-{{- if and $answers (gt (len .) (len $found)) }}{{ $found = . }}{{ end -}}
-{{- end -}}
-{{- end -}}
-{{- $found -}}
 {{- end }}
