@@ -45,6 +45,11 @@ type APIGateway struct {
 	Status APIGatewayStatus `json:"status,omitempty"`
 }
 
+// Orphans says whether the release runs on when the gateway is deleted.
+func (g *APIGateway) Orphans() bool {
+	return g.Spec.DeletionPolicy != nil && *g.Spec.DeletionPolicy == DeletionOrphan
+}
+
 // APIGatewayList is a list of gateways.
 // +kubebuilder:object:root=true
 type APIGatewayList struct {

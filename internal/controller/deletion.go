@@ -91,7 +91,7 @@ func part(gateway *v1alpha1.APIGateway, hr *helmv2.HelmRelease, accountMissing b
 	switch {
 	case hr.DeletionTimestamp != nil:
 		return parting{}
-	case deletionPolicy(gateway) == v1alpha1.DeletionOrphan:
+	case gateway.Orphans():
 		return parting{update: orphaned(gateway, hr), remove: true}
 	case hr.Spec.Suspend && !suspendedByUs(hr):
 		return parting{hold: fmt.Sprintf("HelmRelease %[1]s/%[2]s is suspended, and Flux does not uninstall a suspended release:"+

@@ -66,7 +66,7 @@ func isOurs(hr *helmv2.HelmRelease, gateway *v1alpha1.APIGateway) bool {
 // own marks the HelmRelease as the gateway's: by a controller reference or, under Orphan, by an annotation, since foreground
 // deletion of an owner would uninstall the release.
 func own(hr *helmv2.HelmRelease, gateway *v1alpha1.APIGateway) {
-	if deletionPolicy(gateway) == v1alpha1.DeletionOrphan {
+	if gateway.Orphans() {
 		hr.OwnerReferences = slices.DeleteFunc(hr.OwnerReferences, ownedBy(gateway))
 		hr.Annotations = with(hr.Annotations, map[string]string{v1alpha1.AnnotationOwnerUID: string(gateway.UID)})
 		return
@@ -82,13 +82,6 @@ func own(hr *helmv2.HelmRelease, gateway *v1alpha1.APIGateway) {
 
 func ownedBy(gateway *v1alpha1.APIGateway) func(metav1.OwnerReference) bool {
 	return func(ref metav1.OwnerReference) bool { return ref.UID == gateway.UID }
-}
-
-func deletionPolicy(gateway *v1alpha1.APIGateway) v1alpha1.DeletionPolicy {
-	if gateway.Spec.DeletionPolicy == nil {
-		return v1alpha1.DeletionDelete
-	}
-	return *gateway.Spec.DeletionPolicy
 }
 
 // suspend sets the HelmRelease's suspend: true and false as wished, and marked when true. Without a wish it belongs to

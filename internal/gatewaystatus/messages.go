@@ -99,8 +99,13 @@ func deletionMessage(f facts) string {
 	switch {
 	case f.in.Hold != "":
 		return f.in.Hold
+	case f.in.Release == nil && f.in.Gateway.Orphans() && f.in.Gateway.Status.Release != nil:
+		return "the HelmRelease is gone, and the release runs on: deletionPolicy is Orphan"
 	case f.in.Release == nil:
 		return "the release is gone"
+	case f.in.Gateway.Orphans():
+		return fmt.Sprintf("waiting for HelmRelease %s/%s to go without an uninstall: deletionPolicy is Orphan, and the release runs on",
+			f.in.Release.Namespace, f.in.Release.Name)
 	case f.o.Ready.Reason == helmv2.UninstallFailedReason:
 		return fmt.Sprintf("Flux could not uninstall the release and tries again: %s", f.o.Ready.Message)
 	}

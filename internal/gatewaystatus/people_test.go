@@ -226,6 +226,18 @@ func TestDeletion(t *testing.T) {
 	if got := in.Gateway.Status; got.ClassName != "wso2" || got.Source == nil || got.Release == nil || got.NextRetryTime != nil {
 		t.Errorf("what was known should stay, and nothing be scheduled: %s", text(t, got))
 	}
+	orphaned := func(in *gatewaystatus.Input) { in.Gateway.Spec.DeletionPolicy = new(v1alpha1.DeletionOrphan) }
+	append(failedOnce(),
+		step{"deleted under Orphan", now(orphaned, deleted),
+			says("waiting for HelmRelease team-a/orders to go without an uninstall: deletionPolicy is Orphan, and the release runs on")},
+		step{"its HelmRelease is gone", gone, lines("Deleting", accepted, "SourceReady=Unknown Pending: no source is wanted",
+			both("False Deleting: the HelmRelease is gone, and the release runs on: deletionPolicy is Orphan"))},
+	).run(t)
+	story{
+		{"a gateway that never was accepted is deleted under Orphan", now(orphaned, refusedFor("ClassNotFound", "", "there is no class wso2"), func(in *gatewaystatus.Input) {
+			in.Gateway.DeletionTimestamp = &flux.Noon
+		}), lines("Deleting", "Accepted=False ClassNotFound: there is no class wso2", "SourceReady=Unknown Pending: no source is wanted", both("False Deleting: the release is gone"))},
+	}.run(t)
 	story{
 		{"a gateway that never was accepted is deleted", now(refusedFor("ClassNotFound", "", "there is no class wso2"), func(in *gatewaystatus.Input) {
 			in.Gateway.DeletionTimestamp = &flux.Noon

@@ -32,7 +32,7 @@ func (l *linter) gatewayForGit(g *v1alpha1.APIGateway, strategy v1alpha1.Remedia
 		l.rests(gatewayName(g), *own.Strategy)
 	}
 	l.remediation(gatewayName(g), own, strategy)
-	if deref(g.Spec.DeletionPolicy) == v1alpha1.DeletionOrphan {
+	if g.Orphans() {
 		l.add(Warning, RuleOperatorOnly, gatewayName(g), "spec.deletionPolicy",
 			"Orphan acts through the operator alone: when the HelmRelease is removed from git, Flux uninstalls the release; suspend it before")
 	}

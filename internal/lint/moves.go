@@ -26,7 +26,7 @@ func (l *linter) moved() {
 		switch {
 		case g != nil:
 			l.moves(old, g)
-		case l.ForGit || old.Spec.DeletionPolicy == nil || *old.Spec.DeletionPolicy != v1alpha1.DeletionOrphan:
+		case l.ForGit || !old.Orphans():
 			gone = append(gone, Finding{Severity: Warning, Rule: RuleReleaseRemoved, Before: true, Problem: render.Problem{
 				Object: gatewayName(old), APIVersion: v1alpha1.GroupVersion.String(),
 				Message: "is no longer in the input; once it is gone from the cluster, its release is uninstalled",

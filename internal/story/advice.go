@@ -26,6 +26,8 @@ const (
 	heldBySuspension = "HeldBySuspension"
 	// heldByAccount: Deleting, while the ServiceAccount that Flux acts as is missing.
 	heldByAccount = "HeldByAccount"
+	// orphans: Deleting, and the release runs on.
+	orphans = "Orphans"
 	// gaveUp: Stalled, but attempts go on.
 	gaveUp = "GaveUp"
 	// drifted: the cluster is not as the release says.
@@ -44,7 +46,7 @@ var advices = map[string]Advice{
 	v1alpha1.ReasonInvalidConfig:      {"Correct values.yaml in ConfigMap {config}, and commit.", "kubectl get configmap {config} -n {namespace} -o yaml"},
 	v1alpha1.ReasonCapabilityUnknown:  {"The API server does not say what it serves: mend the API service that does not answer.", "kubectl get apiservices"},
 	v1alpha1.ReasonIssuerRequired:     {"Start the operator with --external-ca-issuer-name, or set spec.cluster.externalCAIssuerName for a remote cluster.", ""},
-	v1alpha1.ReasonConflict:           {"Choose another name: the one in use belongs to somebody else.", "kubectl get helmrelease {name} -n {namespace} -o yaml"},
+	v1alpha1.ReasonConflict:           {"Choose another name: the one in use belongs to somebody else.", "kubectl get apigateways.gateway.sluice.dev,helmreleases -A"},
 	v1alpha1.ReasonOtherController:    {"Run an operator with the controller name of class {class}, or name a class of one that runs.", "kubectl get apigatewayclasses -o wide"},
 	v1alpha1.ReasonPending:            {"Wait for the chart; if that takes long, look at the source.", "flux get sources oci -n {sourcenamespace}"},
 	v1alpha1.ReasonProgressing:        {"Wait: Flux is at work.", "{sluice} tree {name} -n {namespace} --watch"},
@@ -59,6 +61,7 @@ var advices = map[string]Advice{
 	suspendedByHand:  {"Somebody suspended the HelmRelease; resume it when that person agrees.", "flux resume helmrelease {name} -n {namespace}"},
 	heldBySuspension: {"Resume the HelmRelease: Flux does not uninstall what is suspended.", "flux resume helmrelease {name} -n {namespace}"},
 	heldByAccount:    {"Make the ServiceAccount again, with its rights: Flux does not uninstall without it.", "kubectl create serviceaccount {account} -n {namespace}"},
+	orphans:          {"Wait: the HelmRelease goes, and the release runs on.", "kubectl get helmrelease {name} -n {namespace} -o wide"},
 	gaveUp:           {"Correct the cause and commit. To clear Flux's count of failures and try the same state again now:", "{sluice} reconcile {name} -n {namespace} --reset --force --wait"},
 	drifted:          {"Flux corrects the difference at its next look. To have it look now:", "{sluice} reconcile {name} -n {namespace}"},
 

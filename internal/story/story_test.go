@@ -82,6 +82,10 @@ var scenes = map[string]*scene{
 		func(in *gatewaystatus.Input) {
 			in.Release = &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: "orders", Namespace: "apis"}}
 		}),
+	"somebody else's suspended HelmRelease": newScene().then(refused("Conflict", "metadata.name", "HelmRelease apis/orders exists and is not this gateway's"),
+		func(in *gatewaystatus.Input) {
+			in.Release = &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: "orders", Namespace: "apis"}, Spec: helmv2.HelmReleaseSpec{Suspend: true}}
+		}),
 	"another gateway goes first": newScene().then(wants("1.2.0"), source(flux.ReadySource()), func(in *gatewaystatus.Input) {
 		in.Wait = `release "orders" in target namespace "apis" still belongs to APIGateway apis/old, which is being deleted; this gateway goes on once that is gone`
 	}),
@@ -90,6 +94,9 @@ var scenes = map[string]*scene{
 	"suspended":                oldRuns().then(suspend(true), wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
 	"suspended by hand":        oldRuns().then(wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
 	"being deleted":            oldRuns().then(deleted),
+	"being deleted under Orphan": oldRuns().then(deleted, func(in *gatewaystatus.Input) {
+		in.Gateway.Spec.DeletionPolicy, in.Release.Spec.Suspend = new(v1alpha1.DeletionOrphan), true
+	}),
 	"held in deletion": oldRuns().then(deleted, func(in *gatewaystatus.Input) {
 		in.Release.Spec.Suspend = true
 		in.Hold = `HelmRelease apis/orders is suspended, and Flux does not uninstall a suspended release: run "flux resume helmrelease orders -n apis"`

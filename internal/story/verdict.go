@@ -166,7 +166,7 @@ func situation(in Input, s Story, ready *metav1.Condition) string {
 	stalled := apimeta.FindStatusCondition(g.Status.Conditions, v1alpha1.ConditionStalled)
 	switch {
 	case g.DeletionTimestamp != nil:
-		return parting(hr, ready, byHand)
+		return parting(g, hr, ready, byHand)
 	case g.Status.ObservedGeneration != g.Generation:
 		return notSeen
 	case byHand && (suspended || ready.Reason == v1alpha1.ReasonSuspended):
@@ -186,8 +186,10 @@ func situation(in Input, s Story, ready *metav1.Condition) string {
 }
 
 // parting is the situation of a gateway that is being deleted.
-func parting(hr *helmv2.HelmRelease, ready *metav1.Condition, suspendedByHand bool) string {
+func parting(g *v1alpha1.APIGateway, hr *helmv2.HelmRelease, ready *metav1.Condition, suspendedByHand bool) string {
 	switch {
+	case g.Orphans():
+		return orphans
 	case hr == nil:
 		return ready.Reason
 	case suspendedByHand && hr.DeletionTimestamp == nil:
@@ -228,8 +230,12 @@ func next(in Input, v Verdict) []Step {
 	g := in.Gateway
 	reconciling := apimeta.FindStatusCondition(g.Status.Conditions, v1alpha1.ConditionReconciling)
 	switch {
+	case g.DeletionTimestamp != nil && g.Orphans():
+		return []Step{{Text: "the gateway goes once its HelmRelease is gone"}}
 	case g.DeletionTimestamp != nil:
 		return []Step{{Text: "the gateway goes once Flux has uninstalled the release"}}
+	case refusedAs(g, v1alpha1.ReasonConflict): // what may be suspended then is somebody else's
+		return []Step{{Text: "nothing, until a change is committed"}}
 	case in.Release != nil && in.Release.Spec.Suspend:
 		return []Step{{Text: "nothing, until it is resumed"}}
 	case g.Status.NextRetryTime != nil && in.Release != nil && fluxstatus.TriesByItself(in.Release):
@@ -247,6 +253,12 @@ func next(in Input, v Verdict) []Step {
 		return []Step{{Text: fmt.Sprintf("Flux compares the release with the cluster every %s", in.Release.Spec.Interval.Duration)}}
 	}
 	return nil
+}
+
+// refusedAs says whether the gateway is not accepted for that reason.
+func refusedAs(g *v1alpha1.APIGateway, reason string) bool {
+	c := apimeta.FindStatusCondition(g.Status.Conditions, v1alpha1.ConditionAccepted)
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == reason
 }
 
 // atMost tells how long the action that runs may take.

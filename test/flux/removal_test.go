@@ -85,6 +85,8 @@ func TestAnOrphanedReleaseRunsOnAndIsTakenOverWithItsPods(t *testing.T) {
 	equal(m, "owners of the HelmRelease", m.releases.latest()["web"].OwnerReferences, nil)
 
 	m.commit("Remove it", files{"web.yaml": removed})
+	m.gateways.await(t, soon, "web", "in phase Deleting", both(inPhase(v1alpha1.PhaseDeleting), notReady("Deleting",
+		"waiting for HelmRelease orphan/web to go without an uninstall: deletionPolicy is Orphan, and the release runs on")))
 	m.gateways.awaitGone(t, soon, "web")
 	if err := api.Get(t.Context(), client.ObjectKey{Namespace: "orphan", Name: "web"}, &helmv2.HelmRelease{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the HelmRelease: %v", err)
