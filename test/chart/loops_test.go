@@ -87,3 +87,24 @@ listeners:
 `
 	bootstrap(t, values)
 }
+
+// The redirect to a site's one name, as most sites have it: the name itself has a route before.
+func TestARouteThatIsReachedForOneOfItsHostsIsTaken(t *testing.T) {
+	t.Parallel()
+	bootstrap(t, `
+hostnames: [example.com, www.example.com]
+upstreams: [{name: a, hosts: ["a:80"]}]
+listeners:
+  - {name: http, port: 8080, servicePort: 80, protocol: HTTP, routes: [{hosts: [www.example.com], upstream: a}, {redirect: {host: www.example.com}}]}
+`)
+	assert.Equal(t, []string{
+		"listeners[0] (http): routes[2] (/) is never reached for host example.com, since routes[1] (/) matches first; put the more specific one first",
+		"listeners[0] (http): routes[2] (/) is never reached for host www.example.com, since routes[0] (/) matches first; put the more specific one first",
+		"listeners[0] (http): routes[2] (/) is never reached for host www.example.com, since routes[1] (/) matches first; put the more specific one first",
+	}, faults(refusal(t, `
+hostnames: [example.com, www.example.com]
+upstreams: [{name: a, hosts: ["a:80"]}]
+listeners:
+  - {name: http, port: 8080, servicePort: 80, protocol: HTTP, routes: [{hosts: [www.example.com], upstream: a}, {redirect: {host: www.example.com}}, {upstream: a}]}
+`)))
+}

@@ -49,20 +49,42 @@
 {{- end }}
 {{- end }}
 
-{{/* Routes of one host that an earlier one hides, the first match being taken: {where, root, listener, domain}. */}}
+{{/*
+Routes of one host that an earlier one hides, the first match being taken: {where, root, listener, domain}. One that is
+reached for another of its hosts has its purpose.
+*/}}
 {{- define "gateway.faults.order" -}}
 {{- $context := . }}
 {{- $earlier := list }}
 {{- range $index, $route := .listener.routes }}
 {{- if include "gateway.answers" (dict "root" $context.root "route" $route "domain" $context.domain) }}
 {{- range $earlier }}
-{{- if include "gateway.hides" (dict "earlier" .route "later" $route) }}
+{{- if and (include "gateway.hides" (dict "earlier" .route "later" $route)) (not (include "gateway.reached" (dict "root" $context.root "listener" $context.listener "index" $index))) }}
 {{ $context.where }}: routes[{{ $index }}] ({{ $route.path | default $route.pathPrefix | default "/" }}) is never reached for host {{ $context.domain }}, since routes[{{ .index }}] ({{ .route.path | default .route.pathPrefix | default "/" }}) matches first; put the more specific one first
 {{- end }}
 {{- end }}
 {{- $earlier = append $earlier (dict "index" $index "route" $route) }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* "true" if no earlier route hides a route for one of its hosts at least: {root, listener, index}. */}}
+{{- define "gateway.reached" -}}
+{{- $context := . -}}
+{{- $route := index .listener.routes .index -}}
+{{- $reached := "" -}}
+{{- range $domain := include "gateway.domains" . | fromJsonArray -}}
+{{- if include "gateway.answers" (dict "root" $context.root "route" $route "domain" $domain) -}}
+{{- $hidden := "" -}}
+{{- range slice $context.listener.routes 0 $context.index -}}
+{{- if include "gateway.answers" (dict "root" $context.root "route" . "domain" $domain) -}}
+{{- if include "gateway.hides" (dict "earlier" . "later" $route) }}{{ $hidden = "true" }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- if not $hidden }}{{ $reached = "true" }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $reached -}}
 {{- end }}
 
 {{/* "true" if all that the later route matches is matched by the earlier one. */}}
