@@ -24,6 +24,9 @@ const maxCauses = 3
 // judge says what the rest of the story comes to.
 func judge(in Input, s Story) Verdict {
 	g := in.Gateway
+	if in.Release != nil && !Owns(g, in.Release) {
+		in.Release = nil // what holds for somebody else's says nothing of this gateway
+	}
 	v := Verdict{Phase: string(g.Status.Phase)}
 	ready := apimeta.FindStatusCondition(g.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil {
@@ -234,8 +237,6 @@ func next(in Input, v Verdict) []Step {
 		return []Step{{Text: "the gateway goes once its HelmRelease is gone"}}
 	case g.DeletionTimestamp != nil:
 		return []Step{{Text: "the gateway goes once Flux has uninstalled the release"}}
-	case refusedAs(g, v1alpha1.ReasonConflict): // what may be suspended then is somebody else's
-		return []Step{{Text: "nothing, until a change is committed"}}
 	case in.Release != nil && in.Release.Spec.Suspend:
 		return []Step{{Text: "nothing, until it is resumed"}}
 	case g.Status.NextRetryTime != nil && in.Release != nil && fluxstatus.TriesByItself(in.Release):
@@ -253,12 +254,6 @@ func next(in Input, v Verdict) []Step {
 		return []Step{{Text: fmt.Sprintf("Flux compares the release with the cluster every %s", in.Release.Spec.Interval.Duration)}}
 	}
 	return nil
-}
-
-// refusedAs says whether the gateway is not accepted for that reason.
-func refusedAs(g *v1alpha1.APIGateway, reason string) bool {
-	c := apimeta.FindStatusCondition(g.Status.Conditions, v1alpha1.ConditionAccepted)
-	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == reason
 }
 
 // atMost tells how long the action that runs may take.
