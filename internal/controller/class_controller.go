@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -41,8 +40,8 @@ func setupClasses(mgr ctrl.Manager, o Options, recorder *recorder) error {
 		protects:       len(o.WatchNamespaces) == 0,
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.APIGatewayClass{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1alpha1.APIGateway{}, handler.EnqueueRequestsFromMapFunc(classRequests), builder.WithPredicates(useChanged())).
+		For(&v1alpha1.APIGatewayClass{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, protectionLost()))).
+		Watches(&v1alpha1.APIGateway{}, r.useChanges()).
 		WithOptions(controllerOptions(1)).
 		Complete(r)
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -35,24 +35,42 @@ func classesOf(o client.Object) []string {
 	return classes
 }
 
-// classRequests is asked of a gateway before and after a change, so that the class it left is looked at too.
-func classRequests(_ context.Context, o client.Object) []ctrl.Request {
+// useChanges asks for a look at a class that a gateway comes to use or uses no more.
+func (r *classReconciler) useChanges() handler.EventHandler {
+	return changes(classNamesOf, func(ctx context.Context, class types.NamespacedName) bool { return !r.settled(ctx, class) }, nil)
+}
+
+func classNamesOf(o client.Object) []types.NamespacedName {
 	var names []types.NamespacedName
 	for _, class := range classesOf(o) {
 		names = append(names, types.NamespacedName{Name: class})
 	}
-	return requestsFor(names)
+	return names
 }
 
-// useChanged passes gateways that come, go, or turn to another class.
-func useChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return !slices.Equal(classesOf(e.ObjectOld), classesOf(e.ObjectNew))
-	}}
+// settled: one gateway more changes nothing about the class. Should it lose its protection at this very moment, protectionLost has
+// it looked at.
+func (r *classReconciler) settled(ctx context.Context, name types.NamespacedName) bool {
+	class := &v1alpha1.APIGatewayClass{}
+	return r.Get(ctx, name, class) == nil && class.DeletionTimestamp == nil &&
+		(!r.protects || controllerutil.ContainsFinalizer(class, v1alpha1.FinalizerInUse))
+}
+
+// protectionLost passes a class whose finalizer somebody has taken away: a gateway that has just come may need it, and so may those
+// under whom it was taken away by hand.
+func protectionLost() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return controllerutil.ContainsFinalizer(e.ObjectOld, v1alpha1.FinalizerInUse) &&
+				!controllerutil.ContainsFinalizer(e.ObjectNew, v1alpha1.FinalizerInUse)
+		},
+	}
 }
 
 // users are the gateways that use the class, as namespace/name, sorted. Of a class that stays one is enough, and so is mostly
-// the first that is found: each of a thousand gateways has the question asked when it comes.
+// the first that is found: each of a thousand gateways has the question asked when it goes.
 func (r *classReconciler) users(ctx context.Context, class *v1alpha1.APIGatewayClass) ([]string, error) {
 	if class.DeletionTimestamp == nil {
 		if first, err := r.usersAmong(ctx, class, client.Limit(1)); err != nil || len(first) > 0 {

@@ -185,13 +185,13 @@ func refusedElsewise(gateway *v1alpha1.APIGateway) bool {
 		accepted.Reason != v1alpha1.ReasonConflict && accepted.ObservedGeneration == gateway.Generation
 }
 
-// sameReleaseAs lists the other gateways with the same release name and the same target or storage namespace.
+// sameReleaseAs lists the other gateways with the same release name and the same target or storage namespace, to be read only.
 func sameReleaseAs(ctx context.Context, reader client.Reader, gateway *v1alpha1.APIGateway) ([]v1alpha1.APIGateway, error) {
 	var found []v1alpha1.APIGateway
 	seen := map[types.UID]bool{gateway.UID: true}
 	for _, key := range releaseKeys(gateway) {
 		list := &v1alpha1.APIGatewayList{}
-		if err := reader.List(ctx, list, client.MatchingFields{byHelmRelease: key}); err != nil {
+		if err := reader.List(ctx, list, client.MatchingFields{byHelmRelease: key}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
 		for _, g := range list.Items {

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 )
@@ -48,18 +47,21 @@ func setupSources(mgr ctrl.Manager, o Options, demand *demand) error {
 		selector:       o.WatchLabelSelector,
 		grace:          o.SourceGrace,
 	}
-	specChanged := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&sourcev1.OCIRepository{}, builder.WithPredicates(changedByPeople())).
-		Watches(&helmv2.HelmRelease{}, handler.EnqueueRequestsFromMapFunc(sourceOf), specChanged).
+		Watches(&helmv2.HelmRelease{}, r.useChanges()).
 		WithOptions(controllerOptions(1)).
 		Complete(r)
 }
 
-// sourceOf is asked of a HelmRelease before and after a change, so that the source it left is looked at too.
-func sourceOf(_ context.Context, o client.Object) []ctrl.Request {
+// useChanges asks for a look at a source that a HelmRelease comes to refer to, if its time runs, or refers to no more.
+func (r *sourceReconciler) useChanges() handler.EventHandler {
+	return changes(sourcesOf, func(_ context.Context, source types.NamespacedName) bool { return r.unused.knows(source) }, r.unused.forget)
+}
+
+func sourcesOf(o client.Object) []types.NamespacedName {
 	if source := chartSource(o.(*helmv2.HelmRelease)); source.Name != "" {
-		return requestsFor([]types.NamespacedName{source})
+		return []types.NamespacedName{source}
 	}
 	return nil
 }
@@ -121,7 +123,7 @@ func (r *sourceReconciler) remove(ctx context.Context, source *sourcev1.OCIRepos
 }
 
 // used tells whether a HelmRelease, in whatever namespace and whoever made it, refers to the source. One is enough: each of a
-// thousand that share it has the question asked when it comes.
+// thousand that share it has the question asked when it goes.
 func (r *sourceReconciler) used(ctx context.Context, source types.NamespacedName) (bool, error) {
 	list := &helmv2.HelmReleaseList{}
 	err := r.List(ctx, list, client.MatchingFields{byChartSource: source.String()}, client.Limit(1), client.UnsafeDisableDeepCopy)
@@ -176,6 +178,13 @@ func (s *since) since(name types.NamespacedName, now time.Time) time.Time {
 		s.at[name] = now
 	}
 	return s.at[name]
+}
+
+func (s *since) knows(name types.NamespacedName) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.at[name]
+	return ok
 }
 
 func (s *since) forget(name types.NamespacedName) {

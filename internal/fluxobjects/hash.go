@@ -5,6 +5,7 @@ package fluxobjects
 
 import (
 	"encoding/json"
+	"reflect"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -47,8 +48,9 @@ func hashWithDigest(spec helmv2.HelmReleaseSpec, chartDigest string) string {
 }
 
 // SpecEqual tells whether two specs mean the same: values are compared as JSON, so that key order and spacing do not count.
+// Mostly they are the same to the letter, which is cheaper to see.
 func SpecEqual(a, b helmv2.HelmReleaseSpec) bool {
-	return canonical(a) == canonical(b)
+	return reflect.DeepEqual(a, b) || canonical(a) == canonical(b)
 }
 
 func canonical(spec helmv2.HelmReleaseSpec) string {

@@ -58,6 +58,17 @@ func TestAClassIsHeldOnlyWhileItIsUsed(t *testing.T) {
 	w.awaitClassGone(w.class)
 }
 
+func TestAClassWhoseFinalizerWasTakenAwayByHandIsHeldAgain(t *testing.T) {
+	w := newWorld(t)
+	w.gateway("web", "values: {}")
+	held := func(class *v1alpha1.APIGatewayClass) bool {
+		return slices.Contains(class.Finalizers, v1alpha1.FinalizerInUse)
+	}
+	w.awaitClass("is held", held)
+	w.patchClass(`{"metadata":{"finalizers":null}}`)
+	w.awaitClass("is held again", held)
+}
+
 func TestAClassIsNotHeldByGatewaysThatAnotherOperatorServes(t *testing.T) {
 	w, other := newWorld(t), newWorld(t)
 	other.patchClass(`{"spec":{"controllerName":"example.com/other"}}`)
