@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ func main() {
 }
 
 func run(args []string) error {
+	collectSooner()
 	s, err := parse(args)
 	if err != nil {
 		return err
@@ -70,6 +72,17 @@ func run(args []string) error {
 		return err
 	}
 	return mgr.Start(ctx)
+}
+
+// gcPercent: the operator rests nearly always, and most of its memory are caches. To collect garbage sooner than Go does by itself
+// costs a little where there is much to do, and spares a quarter of the memory at all times.
+const gcPercent = 50
+
+// collectSooner leaves the choice to the environment variable GOGC, if that is set.
+func collectSooner() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 }
 
 // parse reads the command line into the global flag set, where controller-runtime has put --kubeconfig.
