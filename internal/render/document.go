@@ -27,6 +27,8 @@ type fault struct {
 	line    int
 	field   string
 	message string
+	// unbuilt is that of a Problem.
+	unbuilt bool
 }
 
 // separator and what may follow it are kustomize's rule: a line that starts with three dashes, and a comment.

@@ -25,6 +25,8 @@ type Problem struct {
 	Reason string
 	// textLine is the line that is meant of the text which the field holds, from 1; 0 for the field as a whole.
 	textLine int
+	// unbuilt says that a kustomization might have mended it, had it been built.
+	unbuilt bool
 }
 
 // ConfigField is the path within a ConfigMap to the text that configRef reads.
