@@ -206,7 +206,7 @@ func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 		if f.InConfig != "" {
 			r.tell(Problem{
 				Object: configMapKind + " " + g.Namespace + "/" + g.Spec.ConfigRef.Name, APIVersion: "v1", Field: ConfigField,
-				Message: f.InConfig, Reason: f.Reason, textLine: f.ConfigLine,
+				Message: f.InConfig, Reason: f.Reason, TextLine: f.ConfigLine,
 			})
 			continue
 		}
