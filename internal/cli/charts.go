@@ -17,8 +17,10 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/chart"
 	"github.com/sluice-gateway/sluice/internal/lint"
+	"github.com/sluice-gateway/sluice/internal/render"
 )
 
 // chartFlags say which charts classes are held against.
@@ -44,7 +46,7 @@ const ociScheme = "oci://"
 func readCharts(ctx context.Context, flags chartFlags, in lint.Input) (lint.Charts, error) {
 	charts := lint.Charts{OfClasses: map[string]*chart.Chart{}, OfGateways: map[types.NamespacedName]*chart.Chart{}}
 	for _, text := range flags.charts {
-		class, ref, err := chartOfClass(text, classNames(in))
+		class, ref, err := chartOfClass(text, in.Set)
 		if err != nil {
 			return charts, err
 		}
@@ -63,9 +65,9 @@ func readCharts(ctx context.Context, flags chartFlags, in lint.Input) (lint.Char
 	return charts, pullMissing(ctx, flags.registryFlags, in, charts)
 }
 
-func classNames(in lint.Input) []string {
+func classNames(set *render.Set) []string {
 	var names []string
-	for _, class := range in.Set.Classes() {
+	for _, class := range set.Classes() {
 		names = append(names, class.Name)
 	}
 	return names
@@ -76,18 +78,39 @@ type noClassError struct{ message string }
 
 func (e *noClassError) Error() string { return e.message }
 
+// noClass is why --chart has no class, or not the one that it names: the input has none, or it could not be read.
+func noClass(text, class string, set *render.Set) error {
+	misread := set.Misread()
+	object := v1alpha1.APIGatewayClassKind + " " + class
+	ofClass := func(p render.Problem) bool {
+		return p.Object == object || class == "" && strings.HasPrefix(p.Object, object)
+	}
+	ofFile := func(p render.Problem) bool { return p.Object == "" }
+	why := "there is no class in the input to hold against it; pass its file with -f, too"
+	if class != "" {
+		why = fmt.Sprintf("there is no class %s in the input; there is: %s", class, orNone(classNames(set)))
+	}
+	if i := slices.IndexFunc(misread, ofClass); i >= 0 {
+		why = fmt.Sprintf("%s, in %s, is at fault; correct it first", strings.TrimSpace(misread[i].Object), misread[i].File)
+	} else if i := slices.IndexFunc(misread, ofFile); i >= 0 {
+		why = fmt.Sprintf("%s may be in %s, which is at fault; correct it first", strings.TrimSpace("its class "+class), misread[i].File)
+	}
+	return &noClassError{fmt.Sprintf("--chart %s: %s", text, why)}
+}
+
 // chartOfClass reads one --chart. Without a class it is that of the only one there is.
-func chartOfClass(text string, classes []string) (class, ref string, err error) {
+func chartOfClass(text string, set *render.Set) (class, ref string, err error) {
+	classes := classNames(set)
 	class, ref, named := strings.Cut(text, "=")
 	switch {
 	case named && !strings.Contains(class, "/") && !slices.Contains(classes, class):
-		return "", "", &noClassError{fmt.Sprintf("--chart %s: there is no class %s in the input; there is: %s", text, class, orNone(classes))}
+		return "", "", noClass(text, class, set)
 	case named && !strings.Contains(class, "/") && ref == "":
 		return "", "", fmt.Errorf("--chart %s: no chart is named; write --chart %s=CHART", text, class)
 	case named && !strings.Contains(class, "/"):
 		return class, ref, nil
 	case len(classes) == 0:
-		return "", "", &noClassError{fmt.Sprintf("--chart %s: there is no class in the input to hold against it; pass its file with -f, too", text)}
+		return "", "", noClass(text, "", set)
 	case len(classes) > 1:
 		return "", "", fmt.Errorf("--chart %s: there are several classes in the input: say whose chart it is, as in --chart %s=%s (or of %s)",
 			text, classes[0], text, strings.Join(classes[1:], ", "))

@@ -68,7 +68,7 @@ func newDiff(streams Streams) *cobra.Command {
 		return exitError{exitFailed, err}
 	}
 	cmd := &cobra.Command{
-		Use:     "diff -f FILE|DIRECTORY ... --against REVISION|FOLDER|cluster",
+		Use:     "diff -f FILE|DIRECTORY|GLOB|- | -k FOLDER ... --against REVISION|FOLDER|cluster",
 		Short:   "Show what a change does to the Flux objects",
 		Long:    diffLong,
 		Example: diffExample,

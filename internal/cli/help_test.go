@@ -4,6 +4,7 @@
 package cli_test
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,6 +44,24 @@ func TestExamplesOfTheHelpAreCommandLines(t *testing.T) {
 				t.Errorf("sluice %s is an example of %s", example[1], c.CommandPath())
 			}
 		}
+	}
+}
+
+// Commands that build kustomizations say so in their usage.
+func TestUsagesNameKustomizations(t *testing.T) {
+	got := map[string]string{}
+	for _, c := range cli.Commands() {
+		if c.Flags().Lookup("kustomize") != nil {
+			got[c.Name()] = c.Use
+		}
+	}
+	want := map[string]string{
+		"diff":   "diff -f FILE|DIRECTORY|GLOB|- | -k FOLDER ... --against REVISION|FOLDER|cluster",
+		"lint":   "lint -f FILE|DIRECTORY|GLOB|- | -k FOLDER ...",
+		"render": "render -f FILE|DIRECTORY|GLOB|- | -k FOLDER ...",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("usages are %q, want %q", got, want)
 	}
 }
 

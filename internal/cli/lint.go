@@ -56,7 +56,7 @@ type lintFlags struct {
 func newLint(streams Streams, version string) *cobra.Command {
 	var flags lintFlags
 	cmd := &cobra.Command{
-		Use:     "lint -f FILE|DIRECTORY|- ...",
+		Use:     "lint -f FILE|DIRECTORY|GLOB|- | -k FOLDER ...",
 		Short:   "Say what is wrong with APIGateways and classes",
 		Long:    lintLong,
 		Example: lintExample,

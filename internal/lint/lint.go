@@ -90,8 +90,13 @@ type linter struct {
 }
 
 func (l *linter) add(severity Severity, rule, object, field, message string) {
+	l.addIn(0, severity, rule, object, field, message)
+}
+
+// addIn adds what is about a line of the text that the field holds; 0 for the field as a whole.
+func (l *linter) addIn(textLine int, severity Severity, rule, object, field, message string) {
 	l.findings = append(l.findings, Finding{Severity: severity, Rule: rule, Problem: render.Problem{
-		Object: object, APIVersion: v1alpha1.GroupVersion.String(), Field: field, Message: message,
+		Object: object, APIVersion: v1alpha1.GroupVersion.String(), Field: field, Message: message, TextLine: textLine,
 	}})
 }
 

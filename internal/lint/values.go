@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -24,6 +25,7 @@ func (l *linter) gateway(p render.Planned) {
 		return
 	}
 	k := valuesCheck{linter: l, Planned: p, chart: c, class: l.classOf(p), values: decode(p.Gateway.Spec.Values), config: configValues(p)}
+	k.configLines = sync.OnceValue(func() plan.Lines { return plan.LinesOf([]byte(p.Config.Data[v1alpha1.ConfigKey])) })
 	k.unknown()
 	k.invalid()
 }
@@ -78,6 +80,8 @@ type valuesCheck struct {
 	class *v1alpha1.APIGatewayClass
 	// values and config are the gateway's own documents.
 	values, config map[string]any
+	// configLines are those of the document in the ConfigMap; of use only where there is one.
+	configLines func() plan.Lines
 }
 
 func (k valuesCheck) unknown() {
@@ -114,6 +118,8 @@ func (k valuesCheck) invalid() {
 type source struct {
 	object, field string
 	path          plan.Path
+	// textLine is the line of the text that the field holds, if it holds the value in one.
+	textLine int
 }
 
 // wholeSpec is the field of what nobody wrote.
@@ -126,7 +132,7 @@ func (k valuesCheck) at(severity Severity, rule string, s source, message string
 	case s.field == wholeSpec:
 		message = "what its values come to " + message
 	}
-	k.add(severity, rule, s.object, s.field, message)
+	k.addIn(s.textLine, severity, rule, s.object, s.field, message)
 }
 
 func (k valuesCheck) ofValues(path plan.Path) source {
@@ -135,7 +141,7 @@ func (k valuesCheck) ofValues(path plan.Path) source {
 
 func (k valuesCheck) ofConfig(path plan.Path) source {
 	field := "data." + plan.Path{{Key: v1alpha1.ConfigKey}}.String()
-	return source{object: "ConfigMap " + k.Config.Namespace + "/" + k.Config.Name, field: field, path: path}
+	return source{object: "ConfigMap " + k.Config.Namespace + "/" + k.Config.Name, field: field, path: path, textLine: k.configLines().At(path)}
 }
 
 // sourceOf looks through the layers of values from the highest down.
@@ -147,12 +153,12 @@ func (k valuesCheck) sourceOf(path plan.Path) source {
 		return k.ofConfig(path)
 	}
 	if field := k.mappedAt(path); field != "" {
-		return source{gatewayName(k.Gateway), field, path}
+		return source{object: gatewayName(k.Gateway), field: field, path: path}
 	}
 	if holds(decode(k.class.Spec.Values), path) {
 		return source{object: className(k.class.Name), field: "spec.values." + path.String()}
 	}
-	return source{gatewayName(k.Gateway), wholeSpec, path}
+	return source{object: gatewayName(k.Gateway), field: wholeSpec, path: path}
 }
 
 // holds says whether a document sets the value at the path, which is not empty.

@@ -4,7 +4,7 @@
 package plan
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -56,10 +56,15 @@ func checkAllowedTag(tag, allowed, class string, wrong *faults) {
 // one, and so together each would open the other to prereleases: either both name some, or neither.
 func allowedRange(own, allowed, class string, wrong *faults) string {
 	const field = "spec.chart.semver"
-	if _, err := semver.NewConstraint(own); err != nil {
+	wanted, err := semver.NewConstraint(own)
+	if err != nil {
 		return own // said elsewhere
 	}
-	switch ownNames, allowedNames := namesPrereleases(own), namesPrereleases(allowed); {
+	bounds, err := semver.NewConstraint(allowed)
+	if err != nil {
+		return own // a fault of the class
+	}
+	switch ownNames, allowedNames := namesPrereleases(wanted), namesPrereleases(bounds); {
 	case ownNames.some && !allowedNames.all:
 		wrong.add(v1alpha1.ReasonNotAllowed, field, "class %s allows versions %s, no prereleases; write %q without any", class, allowed, own)
 		return own
@@ -81,10 +86,12 @@ func allowedRange(own, allowed, class string, wrong *faults) string {
 // naming says of how many of a range's alternatives something holds.
 type naming struct{ some, all bool }
 
-func namesPrereleases(constraint string) naming {
+// namesPrereleases goes by the conditions as the library read them. A hyphen behind a + is of a build, which opens no range to
+// prereleases.
+func namesPrereleases(constraint *semver.Constraints) naming {
 	n := naming{all: true}
-	for _, alternative := range strings.Split(constraint, "||") {
-		if prerelease.MatchString(alternative) {
+	for _, alternative := range strings.Split(constraint.String(), "||") {
+		if slices.ContainsFunc(strings.Fields(alternative), namesPrerelease) {
 			n.some = true
 		} else {
 			n.all = false
@@ -93,8 +100,10 @@ func namesPrereleases(constraint string) naming {
 	return n
 }
 
-// prerelease: a hyphen within a version; one between two versions, of a range with both ends, stands between blanks.
-var prerelease = regexp.MustCompile(`\S-\S`)
+func namesPrerelease(condition string) bool {
+	version, _, _ := strings.Cut(condition, "+")
+	return strings.Contains(version, "-")
+}
 
 // intersection is a range within which a version lies when it lies within both. A range is alternatives, joined by ||, of
 // conditions that must all hold.

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,14 @@ func TestAGatewaysOwnVersionLiesWithinTheAllowedOnes(t *testing.T) {
 			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.0.0 <2.0.0, no prereleases; write ">=1-0" without any`},
 		"a range that the allowed one opens to prereleases": {">=1.0.0-0 <2.0.0", "{semver: 1.x}", "",
 			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.0.0-0 <2.0.0, prereleases among them, and "1.x" names none; name one, such as >=1.2.0-0, or set a tag`},
-		"prereleases on both sides": {">=1.0.0-0 <2.0.0", "{semver: '>=1.3.0-0'}", "semver >=1.3.0-0, >=1.0.0-0 <2.0.0", ""},
+		"prereleases, where the allowed range names but a build": {">=1.0.0+git-abc <2.0.0", "{semver: '>=1.3.0-0'}", "",
+			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.0.0+git-abc <2.0.0, no prereleases; write ">=1.3.0-0" without any`},
+		"a range that names but a build, where prereleases are allowed": {">=1.0.0-0 <2.0.0", "{semver: '>=1.3.0+git-abc'}", "",
+			`NotAllowed spec.chart.semver: class wso2 allows versions >=1.0.0-0 <2.0.0, prereleases among them, and ">=1.3.0+git-abc" names none; name one, such as >=1.2.0-0, or set a tag`},
+		"a range that names but a build":     {">=1.0.0 <2.0.0", "{semver: '>=1.3.0+git-abc'}", "semver >=1.3.0+git-abc, >=1.0.0 <2.0.0", ""},
+		"builds on both sides":               {">=1.0.0+git-abc <2.0.0", "{semver: ^1.3+git-d}", "semver ^1.3+git-d, >=1.0.0+git-abc <2.0.0", ""},
+		"prereleases with builds both times": {">=1.0.0-0+git-abc <2.0.0", "{semver: '>=1.3.0-0+b'}", "semver >=1.3.0-0+b, >=1.0.0-0+git-abc <2.0.0", ""},
+		"prereleases on both sides":          {">=1.0.0-0 <2.0.0", "{semver: '>=1.3.0-0'}", "semver >=1.3.0-0, >=1.0.0-0 <2.0.0", ""},
 		"a digest": {">=1.2.0 <2.0.0", "{digest: '" + digest + "'}", "",
 			"NotAllowed spec.chart.digest: class wso2 allows versions >=1.2.0 <2.0.0, and a digest does not tell its version; set tag or semver"},
 		"a range outside": {">=1.2.0 <2.0.0", "{semver: ^2.1}", "",
@@ -62,7 +70,8 @@ func TestAGatewaysOwnVersionLiesWithinTheAllowedOnes(t *testing.T) {
 // both; or the two are refused.
 func TestRangesWithinRanges(t *testing.T) {
 	ranges := []string{"*", "1.x", "^1.2", "~1.2.3", ">=1.2.0 <2.0.0", ">=1.2.0,<2.0.0", "1.2 - 1.4", ">=1.0.0,1.2 - 1.4", "!=1.3.0", ">1 || 0.5.0", "=1.3.0",
-		" 1 || 2 ", ">=1.3.0-0", ">=1-0", "^1-0", "1.x-0", "1-alpha - 2", ">1.2.0-a.1 <=1.5.0-b+c", "<1.3.0-0", "1.3.0-rc.1", "!=1.3.0-rc.1", "1.2.0-0 - 1.5.0-0", "1.x || >=2.0.0-0", "1.5.0-rc.1 || 2"}
+		" 1 || 2 ", ">=1.3.0-0", ">=1-0", "^1-0", "1.x-0", "1-alpha - 2", ">1.2.0-a.1 <=1.5.0-b+c", "<1.3.0-0", "1.3.0-rc.1", "!=1.3.0-rc.1", "1.2.0-0 - 1.5.0-0", "1.x || >=2.0.0-0", "1.5.0-rc.1 || 2",
+		">=1.0.0+git-abc", ">=1.0.0+git-abc <2.0.0-0", "^1.2+a-b || >=2.0.0-0+a", "1.2+a-b - 1.5.0"}
 	versions := []string{"0.5.0", "1.0.0", "1.2.0", "1.2.3", "1.3.0-rc.1", "1.3.0", "1.4.9", "1.5.0-rc.1", "1.5.0", "2.0.0-rc.1", "2.0.0", "3.1.0"}
 	within := func(constraint, version string) bool {
 		c, err := semver.NewConstraint(constraint)
@@ -79,7 +88,7 @@ func TestRangesWithinRanges(t *testing.T) {
 			accepted++
 			for _, v := range versions {
 				require.False(t, within(both, v) && !within(allowed, v), "%s in %q, which is not in %q", v, both, allowed)
-				if !prerelease.MatchString(own) {
+				if !namesPrereleases(semverRange(t, own)).some {
 					require.Equal(t, within(own, v) && within(allowed, v), within(both, v), "%s in %q", v, both)
 				}
 			}
@@ -88,7 +97,52 @@ func TestRangesWithinRanges(t *testing.T) {
 	require.Greater(t, accepted, 100)
 }
 
+// Which alternatives of a range take prereleases, the library alone decides: it says so of a prerelease that it refuses for being
+// one.
+func TestAlternativesThatNamePrereleases(t *testing.T) {
+	const refused = `"1.5.0-rc.1" is a prerelease version and the constraint is only looking for release versions`
+	for text, want := range map[string]naming{
+		"*":                              {},
+		"*-0":                            {some: true, all: true},
+		"1.x-0":                          {some: true, all: true},
+		">=1.0.0":                        {},
+		">=1.0.0-0":                      {some: true, all: true},
+		">=1.0.0+git-abc":                {},
+		">=1+git-abc":                    {},
+		"v1.2.x+git-abc":                 {},
+		">=1.0.0--+git":                  {some: true, all: true},
+		">=1.0.0-0+git-abc":              {some: true, all: true},
+		">=1.0.0+git-abc <2.0.0":         {},
+		">=1.0.0+git-abc,<2.0.0-0":       {some: true, all: true},
+		"1.0.0+a-b - 2.0.0+c-d":          {},
+		"1.0.0+a-b - 2.0.0-0+c":          {some: true, all: true},
+		"1.0.0 - 2.0.0":                  {},
+		"!=1.3.0-rc.1":                   {some: true, all: true},
+		">=1.0.0+a-b || >=2.0.0-0":       {some: true},
+		">=1.0.0+a-b||~2+c-d":            {},
+		">=1.0.0-a+b-c || 2 - 3.0.0-0+a": {some: true, all: true},
+	} {
+		require.Equal(t, want, namesPrereleases(semverRange(t, text)), text)
+		ofLibrary := naming{all: true}
+		for _, alternative := range strings.Split(text, "||") {
+			_, errs := semverRange(t, alternative).Validate(semver.MustParse("1.5.0-rc.1"))
+			takes := !slices.ContainsFunc(errs, func(err error) bool { return err.Error() == refused })
+			ofLibrary = naming{some: ofLibrary.some || takes, all: ofLibrary.all && takes}
+		}
+		require.Equal(t, ofLibrary, want, text)
+	}
+}
+
+func semverRange(t *testing.T, text string) *semver.Constraints {
+	t.Helper()
+	constraint, err := semver.NewConstraint(text)
+	require.NoError(t, err, text)
+	return constraint
+}
+
 func TestARangeOfAllowedVersionsThatNobodyCanRead(t *testing.T) {
-	in := input(t, "spec: {chart: {allowedVersions: newest}}", "spec: {chart: {tag: 1.0.0}}")
-	require.Equal(t, []string{`ClassNotAccepted APIGatewayClass/wso2 spec.chart.allowedVersions: "newest" is not a semver range, such as ">=1.2.0 <2.0.0"`}, refusal(t, in))
+	for _, own := range []string{"tag: 1.0.0", "semver: 1.x"} {
+		in := input(t, "spec: {chart: {allowedVersions: newest}}", "spec: {chart: {"+own+"}}")
+		require.Equal(t, []string{`ClassNotAccepted APIGatewayClass/wso2 spec.chart.allowedVersions: "newest" is not a semver range, such as ">=1.2.0 <2.0.0"`}, refusal(t, in))
+	}
 }

@@ -128,6 +128,8 @@ func TestRangesThatNoVersionIsWithin(t *testing.T) {
 		"!=0.x !=1.x !=2.x":        false,
 		">=3.0.0-0 <2.0.0":         false, // which may have prereleases
 		">1.0.0-alpha <1.0.0-beta": false,
+		">=3.0.0+git-abc <2.0.0":   true,
+		">=1.0.0+git-abc <2.0.0":   false,
 		// The largest numbers that there are.
 		">18446744073709551615":     false,
 		">1.18446744073709551615":   false,

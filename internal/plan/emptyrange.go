@@ -16,7 +16,7 @@ var versionsNamed = regexp.MustCompile(`\d+(\.\d+){0,2}`)
 // that it names, or at one that comes next to such a one: the lowest version within the range is among these, if there is any. Of
 // ranges that name prereleases, which lie between these, it is not said.
 func isEmptyRange(text string, constraint *semver.Constraints) bool {
-	if namesPrereleases(text).some {
+	if namesPrereleases(constraint).some {
 		return false
 	}
 	for _, name := range append(versionsNamed.FindAllString(text, -1), "0.0.0") {

@@ -35,6 +35,23 @@ func locate(document []byte, problems []problem) {
 	}
 }
 
+// Lines tells on which line of a document of values each value stands.
+type Lines struct{ root *kyaml.Node }
+
+// LinesOf parses the document once more.
+func LinesOf(document []byte) Lines {
+	return Lines{parsed(document)}
+}
+
+// At is the line, from 1, of the value at the path or of its key, or of the nearest value around it that is found; 0 where the
+// document holds nothing.
+func (l Lines) At(path Path) int {
+	if l.root == nil {
+		return 0
+	}
+	return problem{path: path}.lineIn(l.root)
+}
+
 // parsed is what the document holds; nil where that is nothing.
 func parsed(document []byte) *kyaml.Node {
 	var node kyaml.Node

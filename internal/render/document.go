@@ -27,6 +27,8 @@ type fault struct {
 	line    int
 	field   string
 	message string
+	// unbuilt is that of a Problem.
+	unbuilt bool
 }
 
 // separator and what may follow it are kustomize's rule: a line that starts with three dashes, and a comment.
@@ -55,6 +57,9 @@ func split(data []byte) ([]document, []fault) {
 // parse reads a document, with the file's line numbers and every alias replaced by what it stands for. Without content
 // the node is nil. The effort goes into finding the line of a syntax error.
 func parse(d document, e *effort) (*yaml.Node, []fault) {
+	if faults := d.commentFaults(); faults != nil {
+		return nil, faults
+	}
 	decoder := yaml.NewDecoder(strings.NewReader(d.text))
 	var node yaml.Node
 	if err := decoder.Decode(&node); errors.Is(err, io.EOF) {

@@ -207,3 +207,29 @@ func TestJSONThatYAMLRefusesIsReadWholeOrRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestJSONWithComments(t *testing.T) {
+	const message = ", and JSON has none; leave it out, or write YAML, whose comments begin with #"
+	for what, c := range map[string]struct {
+		text    string
+		objects []string
+		faults  []fault
+	}{
+		"behind a value":            {"{\n  \"a\": \"b\", // c\n  \"d\": 1\n}\n", nil, []fault{{line: 2, message: "a comment begins with //" + message}}},
+		"which YAML takes for text": {"{\n  \"a\": 1 // c\n}\n", nil, []fault{{line: 2, message: "a comment begins with //" + message}}},
+		"above it":                  {"\n// c\n{\"a\": 1}", nil, []fault{{line: 2, message: "a comment begins with //" + message}}},
+		"below it":                  {"{\"a\": 1}\n// c", nil, []fault{{line: 2, message: "a comment begins with //" + message}}},
+		"of several lines, in the second document": {"a: 1\n---\n[\n1,\n/* c\n\" */ 2]", []string{`{"a":1}`},
+			[]fault{{line: 5, message: "a comment begins with /*" + message}}},
+		"two, of which the first is named": {"{/* a */\"a\": 1\n// b\n}", nil, []fault{{line: 1, message: "a comment begins with /*" + message}}},
+		"in strings they are none":         {`{"a": "oci://b", "c": "/* d */", "e\"// f": "g\\"}`, []string{`{"a":"oci://b","c":"/* d */","e\"// f":"g\\"}`}, nil},
+		"YAML is not judged":               {"{a: b // c\n}", []string{`{"a":"b // c"}`}, nil},
+		"nor what is neither":              {"{\"a\": 1 // c", nil, []fault{{line: 1, message: "did not find expected ',' or '}'"}}},
+		"which does not end":               {"{\"a\": 1} /* c", nil, []fault{{line: 1, message: "a comment begins with /*" + message}}},
+	} {
+		objects, faults := readAll(t, c.text)
+		if !reflect.DeepEqual(objects, c.objects) || !reflect.DeepEqual(faults, c.faults) {
+			t.Errorf("%s: got %q, %+v", what, objects, faults)
+		}
+	}
+}

@@ -187,8 +187,8 @@ func (s *Set) addGateway(node *yaml.Node, o origin) {
 	gateway, faults := s.readGateway(node)
 	faults = append(faults, nameFaults(node)...)
 	if scalarField(field(node, "metadata"), "namespace") == "" {
-		faults = append(faults, fault{field: "metadata.namespace", message: "is missing; write it here, since a namespace given by " +
-			"kubectl or by a Kustomization's targetNamespace is not seen"})
+		faults = append(faults, fault{field: "metadata.namespace", unbuilt: true, message: "is missing; write it here, since a namespace " +
+			"given by kubectl or by a Kustomization's targetNamespace is not seen"})
 	}
 	faulty := s.objectProblems(o, node, object, faults)
 	if !s.place(node, object, o) {

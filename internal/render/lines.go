@@ -34,8 +34,8 @@ func (o origin) lineIn(root *yaml.Node, p *Problem) int {
 		field = o.path + "." + field
 	}
 	line, node := nodeAt(root, field)
-	if p.textLine > 0 && node != nil && node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0 {
-		line, p.textLine = node.Line+p.textLine, 0
+	if p.TextLine > 0 && node != nil && node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0 {
+		line, p.TextLine = node.Line+p.TextLine, 0
 	}
 	return max(line, o.line)
 }
@@ -69,8 +69,8 @@ func (s *Set) locate(problems []Problem) {
 		}
 	}
 	for i := range problems {
-		if p := &problems[i]; p.textLine > 0 {
-			p.Message, p.textLine = fmt.Sprintf("line %d of its text: %s", p.textLine, p.Message), 0
+		if p := &problems[i]; p.TextLine > 0 {
+			p.Message, p.TextLine = fmt.Sprintf("line %d of its text: %s", p.TextLine, p.Message), 0
 		}
 	}
 }

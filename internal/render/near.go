@@ -4,13 +4,14 @@
 package render
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
 	"github.com/sluice-gateway/sluice/internal/spelling"
 )
 
-// unknownField says that a field is not known, and which one may have been meant: one beside it, spelt alike.
+// unknownField says that a field is not known, and which one may have been meant: one beside it, spelt alike or longer.
 func unknownField(into any, path string) string {
 	const message = "is not a field that this version knows"
 	above, name := "", path
@@ -21,7 +22,8 @@ func unknownField(into any, path string) string {
 	if object == nil {
 		return message
 	}
-	if near := spelling.Nearest(name, fieldNames(object), max(1, len(name)/3)); near != "" {
+	names := fieldNames(object)
+	if near := cmp.Or(spelling.Nearest(name, names, max(1, len(name)/3)), spelling.Begun(name, names)); near != "" {
 		return message + "; did you mean " + near + "?"
 	}
 	return message

@@ -23,8 +23,11 @@ type Problem struct {
 	Message string
 	// Reason is the one that the operator would report in the condition Accepted.
 	Reason string
-	// textLine is the line that is meant of the text which the field holds, from 1; 0 for the field as a whole.
-	textLine int
+	// TextLine is the line that is meant of the text which the field holds, from 1; 0 for the field as a whole, and once Line or
+	// the message tell it.
+	TextLine int
+	// unbuilt says that a kustomization might have mended it, had it been built.
+	unbuilt bool
 }
 
 // ConfigField is the path within a ConfigMap to the text that configRef reads.

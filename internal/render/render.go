@@ -206,7 +206,7 @@ func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 		if f.InConfig != "" {
 			r.tell(Problem{
 				Object: configMapKind + " " + g.Namespace + "/" + g.Spec.ConfigRef.Name, APIVersion: "v1", Field: ConfigField,
-				Message: f.InConfig, Reason: f.Reason, textLine: f.ConfigLine,
+				Message: f.InConfig, Reason: f.Reason, TextLine: f.ConfigLine,
 			})
 			continue
 		}
@@ -215,13 +215,18 @@ func (r *rendering) refuse(g *v1alpha1.APIGateway, name string, err error) {
 			class, within, _ := strings.Cut(rest, " ")
 			object, field = v1alpha1.APIGatewayClassKind+" "+class, within
 		}
-		r.problem(object, field, f.Reason, f.Message+r.set.advice(g, f.Reason))
+		r.tell(Problem{
+			Object: object, APIVersion: v1alpha1.GroupVersion.String(), Field: field, Message: f.Message + r.set.advice(g, f.Reason),
+			Reason: f.Reason, unbuilt: f.Reason == v1alpha1.ReasonClassNotFound || f.Reason == v1alpha1.ReasonConfigNotFound,
+		})
 	}
 }
 
 func (r *rendering) result() Result {
 	r.set.locate(r.problems)
-	result := Result{Notes: slices.Concat(r.set.notes, r.notes), Problems: sortProblems(append(r.problems, r.set.problems...))}
+	problems := slices.Concat(r.problems, r.set.problems)
+	r.set.adviseBuilding(problems)
+	result := Result{Notes: slices.Concat(r.set.notes, r.notes), Problems: sortProblems(problems)}
 	for _, m := range r.made {
 		result.Objects = append(result.Objects, m.object)
 	}

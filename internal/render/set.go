@@ -25,6 +25,8 @@ type Set struct {
 	notes       []Problem
 	problems    []Problem
 	effort      effort
+	// kustomizations are the folders of those of which files were read, and which were not built.
+	kustomizations map[string]bool
 	// read is what is known already of the document that is being added.
 	read ahead
 	// unread says that something beside the gateways is faulty, so that gateways cannot be judged.
@@ -40,6 +42,7 @@ type gatewayEntry struct {
 // Add reads a file: any number of YAML or JSON documents, lists among them. Kinds that Sluice has no use for are passed
 // over. What is wrong is kept for Render.
 func (s *Set) Add(file string, data []byte) {
+	s.seeKustomization(file)
 	documents, faults := split(data)
 	s.fileProblems(file, faults)
 	for start := 0; start < len(documents); start += atOnce {
@@ -93,7 +96,7 @@ func (s *Set) fileProblems(file string, faults []fault) {
 // objectProblems reports faults of one object, which is the node, and whether there were any.
 func (s *Set) objectProblems(o origin, node *yaml.Node, object string, faults []fault) bool {
 	for _, f := range faults {
-		p := Problem{File: o.file, Object: object, APIVersion: scalarField(node, "apiVersion"), Field: f.field, Message: f.message}
+		p := Problem{File: o.file, Object: object, APIVersion: scalarField(node, "apiVersion"), Field: f.field, Message: f.message, unbuilt: f.unbuilt}
 		if o.document != nil {
 			p.Line = cmp.Or(f.line, lineOf(node, f.field))
 		}
@@ -108,7 +111,7 @@ func (s *Set) place(node *yaml.Node, object string, o origin) bool {
 	if taken {
 		s.problems = append(s.problems, Problem{
 			File: o.file, Line: o.line, Object: object, APIVersion: scalarField(node, "apiVersion"),
-			Message: twice(first.position()),
+			Message: twice(first.position()), unbuilt: true,
 		})
 		return false
 	}

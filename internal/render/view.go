@@ -51,6 +51,11 @@ func (s *Set) Classes() []v1alpha1.APIGatewayClass {
 	})
 }
 
+// Misread are the problems that were met in reading, by file and line. Those without an object keep a document from being read.
+func (s *Set) Misread() []Problem {
+	return sortProblems(slices.Clone(s.problems))
+}
+
 // Plans are made one by one, for those gateways that have one, by namespace and name.
 func (s *Set) Plans(options Options) iter.Seq[Planned] {
 	r := rendering{set: s, options: options, readings: plan.Readings{}}

@@ -19,6 +19,24 @@ func Nearest(word string, known []string, typos int) string {
 	return best
 }
 
+// Begun is the known word that begins with word, if it is the only one. Case does not count. Words of one or two letters are too
+// short to say.
+func Begun(word string, known []string) string {
+	if len(word) < 3 {
+		return ""
+	}
+	found := ""
+	for _, candidate := range known {
+		if strings.HasPrefix(strings.ToLower(candidate), strings.ToLower(word)) {
+			if found != "" {
+				return ""
+			}
+			found = candidate
+		}
+	}
+	return found
+}
+
 // Edits is the Levenshtein distance of two strings of bytes.
 func Edits(a, b string) int {
 	row := make([]int, len(b)+1)

@@ -5,6 +5,27 @@ package spelling
 
 import "testing"
 
+func TestBegun(t *testing.T) {
+	known := []string{"configRef", "replicas", "release", "className", "tag"}
+	for what, c := range map[string]struct{ word, want string }{
+		"the rest is missing":         {"class", "className"},
+		"only the case differs":       {"CONFIGREF", "configRef"},
+		"one of two that begin alike": {"rel", "release"},
+		"two letters":                 {"ta", ""},
+		"nothing begins so":           {"name", ""},
+		"a letter":                    {"t", ""},
+		"more than the word":          {"tags", ""},
+		"no word":                     {"", ""},
+	} {
+		if got := Begun(c.word, known); got != c.want {
+			t.Errorf("%s: %q begins %q, want %q", what, c.word, got, c.want)
+		}
+	}
+	if got := Begun("rep", append(known, "report")); got != "" {
+		t.Errorf("of two that begin so it is %q, want none", got)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	known := []string{"replicas", "resources", "className", "tag"}
 	for what, c := range map[string]struct {

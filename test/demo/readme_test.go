@@ -4,8 +4,10 @@
 package demo
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"testing"
 
@@ -34,6 +36,28 @@ func TestReadmeExampleRenders(t *testing.T) {
 	}
 	requireRenders(t, class, gateway)
 	requireRenders(t, whole, gateway)
+}
+
+// The README selects by label, and so finds the gateway that the demo runs.
+func TestTheReadmesSelectorFindsTheGateway(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	selectors := regexp.MustCompile(`sluice get -n (\S+) -l (\S+)`).FindAllStringSubmatch(string(readme), -1)
+	if want := [][]string{{"sluice get -n apis -l team=shop", "apis", "team=shop"}}; !reflect.DeepEqual(selectors, want) {
+		t.Fatalf("README.md selects by %q, want %q", selectors, want)
+	}
+	e, err := readExample(newPlaces(filepath.Join("..", "..")).example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if namespace := e.gateway.GetNamespace(); namespace != "apis" {
+		t.Errorf("the gateway is in namespace %s, want apis", namespace)
+	}
+	if labels, want := e.gateway.GetLabels(), map[string]string{"team": "shop"}; !maps.Equal(labels, want) {
+		t.Errorf("the gateway's labels are %v, want %v", labels, want)
+	}
 }
 
 func requireRenders(t *testing.T, class, gateway string) {
