@@ -90,10 +90,12 @@ var scenes = map[string]*scene{
 		in.Wait = `release "orders" in target namespace "apis" still belongs to APIGateway apis/old, which is being deleted; this gateway goes on once that is gone`
 	}),
 	"another operator's class": oldRuns().then(refused("OtherController", "spec.className", "APIGatewayClass web is served by controller example.com/other, which has not taken this gateway over")),
-	"a dependency goes first":  newScene().then(wants("1.2.0"), source(flux.ReadySource()), release(1, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "dependency 'apis/users' is not ready"))),
-	"suspended":                oldRuns().then(suspend(true), wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
-	"suspended by hand":        oldRuns().then(wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
-	"being deleted":            oldRuns().then(deleted),
+	"a dependency does not exist": newScene().then(wants("1.2.0"), source(flux.ReadySource()), release(1, flux.Reconciling(flux.Prerequisites),
+		flux.Ready("False", "DependencyNotReady", `unable to get 'apis/users' dependency: helmreleases.helm.toolkit.fluxcd.io "users" not found`))),
+	"a dependency goes first": newScene().then(wants("1.2.0"), source(flux.ReadySource()), release(1, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "dependency 'apis/users' is not ready"))),
+	"suspended":               oldRuns().then(suspend(true), wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
+	"suspended by hand":       oldRuns().then(wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
+	"being deleted":           oldRuns().then(deleted),
 	"being deleted under Orphan": oldRuns().then(deleted, func(in *gatewaystatus.Input) {
 		in.Gateway.Spec.DeletionPolicy, in.Release.Spec.Suspend = new(v1alpha1.DeletionOrphan), true
 	}),

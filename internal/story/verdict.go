@@ -182,6 +182,8 @@ func situation(in Input, s Story, ready *metav1.Condition) string {
 		return drifted
 	case ready.Status == metav1.ConditionTrue:
 		return sourceFault(g)
+	case ready.Reason == helmv2.DependencyNotReadyReason && strings.HasSuffix(ready.Message, " not found"):
+		return noDependency
 	case ready.Reason == v1alpha1.ReasonPending && apimeta.IsStatusConditionTrue(g.Status.Conditions, v1alpha1.ConditionSourceReady):
 		return waitsItsTurn
 	}
