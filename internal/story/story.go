@@ -92,6 +92,8 @@ type Verdict struct {
 	Reason string `json:"reason,omitempty"`
 	// Since is when that began, as the condition tells that the reason comes from; absent where none does.
 	Since *metav1.Time `json:"since,omitempty"`
+	// SinceOf is what began then where that is not known of the reason, as "Accepted is False", which may have had other reasons.
+	SinceOf string `json:"sinceOf,omitempty"`
 	// Runs says what runs although the gateway is not Ready; empty when nothing is known to.
 	Runs string `json:"runs,omitempty"`
 	// Healthy: Ready, and all objects and pods are healthy now, as far as they could be read.

@@ -103,7 +103,10 @@ func headline(v Verdict, now time.Time) string {
 	if v.Reason != "" && v.Reason != v.Phase {
 		text += ", " + v.Reason
 	}
-	if v.Since != nil {
+	switch {
+	case v.Since != nil && v.SinceOf != "":
+		text += fmt.Sprintf(" (%s for %s)", v.SinceOf, age(*v.Since, now))
+	case v.Since != nil:
 		text += " for " + age(*v.Since, now)
 	}
 	if v.Runs != "" {
