@@ -112,7 +112,11 @@ func headline(v Verdict, now time.Time) string {
 	if v.Runs != "" {
 		text += "; " + v.Runs
 	}
-	if v.Phase == string(v1alpha1.PhaseReady) && !v.Healthy {
+	switch {
+	case v.Phase != string(v1alpha1.PhaseReady) || v.Healthy:
+	case v.Behind != "" && len(v.Causes) == 1:
+		text += ", but " + short(v.Behind) + " is not applied yet"
+	default:
 		text += ", but something is wrong"
 	}
 	return text

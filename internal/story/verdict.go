@@ -36,6 +36,7 @@ func judge(in Input, s Story) Verdict {
 	}
 	v.Reason = ready.Reason
 	v.Since, v.SinceOf = since(in.Gateway, ready)
+	v.Behind = s.Kustomization.behind()
 	v.Message, v.Causes = explain(in, s, ready)
 	v.Healthy = ready.Status == metav1.ConditionTrue && len(v.Causes) == 0
 	if ready.Status != metav1.ConditionTrue {
@@ -43,7 +44,7 @@ func judge(in Input, s Story) Verdict {
 	}
 	v.Advice = advise(situation(in, s, ready), in, s.Pods.NotReady)
 	if s.Kustomization.notApplied() != "" {
-		v.Advice = append([]Advice{s.Kustomization.advice()}, v.Advice...)
+		v.Advice = append(s.Kustomization.advice(), v.Advice...)
 	}
 	v.Next = next(in, v)
 	return v
