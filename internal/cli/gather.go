@@ -87,6 +87,17 @@ func (g *gathering) kustomization(ctx context.Context) {
 	found.SetGroupVersionKind(kustomizations)
 	if g.read(ctx, kustomizations.Kind, namespace, name, found) {
 		g.in.Kustomization = found
+		g.kustomizationSource(ctx)
+	}
+}
+
+// kustomizationSource reads what the Kustomization applies from.
+func (g *gathering) kustomizationSource(ctx context.Context) {
+	kind, namespace, name := story.KustomizationSource(g.in.Kustomization)
+	found := &unstructured.Unstructured{}
+	found.SetGroupVersionKind(sourcev1.GroupVersion.WithKind(kind))
+	if g.read(ctx, kind, namespace, name, found) {
+		g.in.KustomizationSource = found
 	}
 }
 
@@ -236,6 +247,9 @@ func (g *gathering) subjects() []subject {
 		all = append(all, subject{g.in.Source.Namespace, sourcev1.OCIRepositoryKind, g.in.Source.Name})
 	}
 	told := story.Tell(g.in)
+	if told.Verdict.Behind != "" {
+		all = append(all, subject{told.Kustomization.Namespace, kustomizations.Kind, told.Kustomization.Name})
+	}
 	for _, o := range told.Objects[:min(len(told.Objects), maxSubjects)] {
 		if o.Unhealthy() && o.Namespace != "" {
 			all = append(all, subject{o.Namespace, o.Kind, o.Name})

@@ -22,7 +22,7 @@ const treeLong = `Tell the whole story of an APIGateway on one screen.
 The first lines say what is wrong, the causes, what to do now, and what happens next by itself. Below stand the gateway's
 conditions, its chart's source, the HelmRelease with the revisions that are known and what each changed, the health of every
 object of the release, the pods that are not ready and why, and the last events. Where a Flux Kustomization applies the
-gateway and cannot apply what was committed, that is a cause too.
+gateway and has not applied what was committed, that is a cause too, with the revision that waits.
 
 Only get and list are used, and of Secrets and ConfigMaps no more is read than that they exist. What you may not read is
 named at the end. -o json prints the story as an object of kind GatewayStory, for programs.`

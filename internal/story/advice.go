@@ -30,6 +30,8 @@ const (
 	orphans = "Orphans"
 	// gaveUp: Stalled, but attempts go on.
 	gaveUp = "GaveUp"
+	// noDependency: DependencyNotReady, of a name that no HelmRelease has, as none of a gateway that is refused.
+	noDependency = "NoDependency"
 	// drifted: the cluster is not as the release says.
 	drifted = "Drifted"
 )
@@ -63,6 +65,7 @@ var advices = map[string]Advice{
 	heldByAccount:    {"Make the ServiceAccount again, with its rights: Flux does not uninstall without it.", "kubectl create serviceaccount {account} -n {namespace}"},
 	orphans:          {"Wait: the HelmRelease goes, and the release runs on.", "kubectl get helmrelease {name} -n {namespace} -o wide"},
 	gaveUp:           {"Correct the cause and commit. To clear Flux's count of failures and try the same state again now:", "{sluice} reconcile {name} -n {namespace} --reset --force --wait"},
+	noDependency:     {"There is no HelmRelease of that name: correct spec.release.dependsOn and commit, or see why the gateway that it names has none.", "{sluice} get -n {namespace}"},
 	drifted:          {"Flux corrects the difference at its next look. To have it look now:", "{sluice} reconcile {name} -n {namespace}"},
 
 	helmv2.InstallFailedReason:             {"Correct the cause and commit: that is tried at once. To try the same state again now:", "{sluice} reconcile {name} -n {namespace} --force --wait"},

@@ -32,11 +32,13 @@ type Input struct {
 	Source *sourcev1.OCIRepository
 	// Kustomization is the Flux Kustomization that applies the gateway; nil when none does, or it could not be read.
 	Kustomization *unstructured.Unstructured
+	// KustomizationSource is what that applies from, as a GitRepository; nil when there is none, or it could not be read.
+	KustomizationSource *unstructured.Unstructured
 	// Objects are those of the HelmRelease's inventory, in its order.
 	Objects []Live
 	// Pods of the workloads among the objects.
 	Pods []corev1.Pod
-	// Events of the gateway, the HelmRelease, the source, objects and pods, in any order.
+	// Events of the gateway, the HelmRelease, the source, objects, pods, and the Kustomization, in any order.
 	Events []corev1.Event
 	// Gaps are what could not be read.
 	Gaps []Gap
@@ -92,6 +94,10 @@ type Verdict struct {
 	Reason string `json:"reason,omitempty"`
 	// Since is when that began, as the condition tells that the reason comes from; absent where none does.
 	Since *metav1.Time `json:"since,omitempty"`
+	// SinceOf is what began then where that is not known of the reason, as "Accepted is False", which may have had other reasons.
+	SinceOf string `json:"sinceOf,omitempty"`
+	// Behind is the revision that the Kustomization has not applied yet; empty when none is known.
+	Behind string `json:"behind,omitempty"`
 	// Runs says what runs although the gateway is not Ready; empty when nothing is known to.
 	Runs string `json:"runs,omitempty"`
 	// Healthy: Ready, and all objects and pods are healthy now, as far as they could be read.
@@ -167,7 +173,7 @@ func Tell(in Input) Story {
 		Kind:          Kind,
 		Time:          in.Now,
 		Gateway:       gatewayOf(in.Gateway),
-		Kustomization: kustomizationOf(in.Kustomization),
+		Kustomization: kustomizationOf(in),
 		Source:        sourceOf(in),
 		Release:       releaseOf(in),
 		Pods:          podsOf(in.Pods, in.Now),

@@ -72,6 +72,9 @@ var scenes = map[string]*scene{
 		kustomization("False", "BuildFailed", "kustomize build failed: accumulating resources")),
 	"git waits for the gateway": upgradeFails().look(appliedByTeam).with(
 		kustomization("False", "HealthCheckFailed", "health check failed after 30s: failed early due to stalled resources: [APIGateway/apis/orders status: 'Failed']")),
+	"git is held up": oldRuns().look(appliedByTeam).with(
+		kustomization("Unknown", "Progressing", "Reconciliation in progress"), gitHas(newCommit),
+		refusedCommit(newCommit, "ReconciliationFailed", "timeout waiting for: [APIGatewayClass/web status: 'Terminating']")),
 	"git is at work": oldRuns().look(appliedByTeam).with(kustomization("Unknown", "Progressing", "Reconciliation in progress")),
 	"git may not be read": oldRuns().look(appliedByTeam).with(
 		gap("Kustomization flux-system/team", `kustomizations.kustomize.toolkit.fluxcd.io "team" is forbidden: User "jo" cannot get resource "kustomizations"`)),
@@ -90,10 +93,12 @@ var scenes = map[string]*scene{
 		in.Wait = `release "orders" in target namespace "apis" still belongs to APIGateway apis/old, which is being deleted; this gateway goes on once that is gone`
 	}),
 	"another operator's class": oldRuns().then(refused("OtherController", "spec.className", "APIGatewayClass web is served by controller example.com/other, which has not taken this gateway over")),
-	"a dependency goes first":  newScene().then(wants("1.2.0"), source(flux.ReadySource()), release(1, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "dependency 'apis/users' is not ready"))),
-	"suspended":                oldRuns().then(suspend(true), wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
-	"suspended by hand":        oldRuns().then(wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
-	"being deleted":            oldRuns().then(deleted),
+	"a dependency does not exist": newScene().then(wants("1.2.0"), source(flux.ReadySource()), release(1, flux.Reconciling(flux.Prerequisites),
+		flux.Ready("False", "DependencyNotReady", `unable to get 'apis/users' dependency: helmreleases.helm.toolkit.fluxcd.io "users" not found`))),
+	"a dependency goes first": newScene().then(wants("1.2.0"), source(flux.ReadySource()), release(1, flux.Reconciling(flux.Prerequisites), flux.Ready("False", "DependencyNotReady", "dependency 'apis/users' is not ready"))),
+	"suspended":               oldRuns().then(suspend(true), wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
+	"suspended by hand":       oldRuns().then(wants("1.2.0"), source(flux.ReadySource()), release(2, oldDeployed, flux.Suspended)),
+	"being deleted":           oldRuns().then(deleted),
 	"being deleted under Orphan": oldRuns().then(deleted, func(in *gatewaystatus.Input) {
 		in.Gateway.Spec.DeletionPolicy, in.Release.Spec.Suspend = new(v1alpha1.DeletionOrphan), true
 	}),
@@ -129,12 +134,41 @@ func kustomization(status, reason, message string) func(*story.Input) {
 		in.Kustomization = &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
 			"metadata": map[string]any{"namespace": "flux-system", "name": "team", "generation": int64(2)},
+			"spec":     map[string]any{"sourceRef": map[string]any{"kind": "GitRepository", "name": "fleet"}},
 			"status": map[string]any{
-				"lastAppliedRevision": "main@sha1:0123456789abcdef0123456789abcdef01234567", "lastAttemptedRevision": "main@sha1:fedcba9876543210fedcba9876543210fedcba98",
+				"lastAppliedRevision": oldCommit, "lastAttemptedRevision": newCommit,
 				"conditions": []any{map[string]any{"type": "Ready", "status": status, "reason": reason, "message": message,
 					"lastTransitionTime": "2026-11-03T12:00:00Z", "observedGeneration": int64(2)}},
 			},
 		}}
+	}
+}
+
+// Revisions of git.
+const (
+	oldCommit  = "main@sha1:0123456789abcdef0123456789abcdef01234567"
+	newCommit  = "main@sha1:fedcba9876543210fedcba9876543210fedcba98"
+	nextCommit = "main@sha1:00112233445566778899aabbccddeeff00112233"
+)
+
+// gitHas that revision, since a minute before noon.
+func gitHas(revision string) func(*story.Input) {
+	return func(in *story.Input) {
+		in.KustomizationSource = &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
+			"metadata": map[string]any{"namespace": "flux-system", "name": "fleet"},
+			"status":   map[string]any{"artifact": map[string]any{"revision": revision, "lastUpdateTime": "2026-11-03T11:59:00Z"}},
+		}}
+	}
+}
+
+// refusedCommit is what kustomize-controller says against that revision.
+func refusedCommit(revision, reason, message string) func(*story.Input) {
+	return func(in *story.Input) {
+		event(7, "Kustomization", "team", "Warning", reason, message)(in)
+		e := &in.Events[len(in.Events)-1]
+		e.InvolvedObject.Namespace = "flux-system"
+		e.Annotations = map[string]string{"kustomize.toolkit.fluxcd.io/revision": revision}
 	}
 }
 

@@ -63,7 +63,7 @@ func (p *page) table(t *table) {
 	}
 }
 
-// digests are shortened on a screen as git and helm-controller do it.
-var digests = regexp.MustCompile(`(sha256:[0-9a-f]{12})[0-9a-f]{52}`)
+// digests, and git's commits, are shortened on a screen as git and helm-controller do it.
+var digests = regexp.MustCompile(`(sha256:[0-9a-f]{12})[0-9a-f]{52}|(sha1:[0-9a-f]{12})[0-9a-f]{28}`)
 
-func short(text string) string { return digests.ReplaceAllString(text, "$1") }
+func short(text string) string { return digests.ReplaceAllString(text, "$1$2") }

@@ -103,13 +103,20 @@ func headline(v Verdict, now time.Time) string {
 	if v.Reason != "" && v.Reason != v.Phase {
 		text += ", " + v.Reason
 	}
-	if v.Since != nil {
+	switch {
+	case v.Since != nil && v.SinceOf != "":
+		text += fmt.Sprintf(" (%s for %s)", v.SinceOf, age(*v.Since, now))
+	case v.Since != nil:
 		text += " for " + age(*v.Since, now)
 	}
 	if v.Runs != "" {
 		text += "; " + v.Runs
 	}
-	if v.Phase == string(v1alpha1.PhaseReady) && !v.Healthy {
+	switch {
+	case v.Phase != string(v1alpha1.PhaseReady) || v.Healthy:
+	case v.Behind != "" && len(v.Causes) == 1:
+		text += ", but " + short(v.Behind) + " is not applied yet"
+	default:
 		text += ", but something is wrong"
 	}
 	return text

@@ -34,7 +34,9 @@ func judge(in Input, s Story) Verdict {
 		v.Advice = advise(notSeen, in, nil)
 		return v
 	}
-	v.Reason, v.Since = ready.Reason, since(in.Gateway, ready)
+	v.Reason = ready.Reason
+	v.Since, v.SinceOf = since(in.Gateway, ready)
+	v.Behind = s.Kustomization.behind()
 	v.Message, v.Causes = explain(in, s, ready)
 	v.Healthy = ready.Status == metav1.ConditionTrue && len(v.Causes) == 0
 	if ready.Status != metav1.ConditionTrue {
@@ -42,7 +44,7 @@ func judge(in Input, s Story) Verdict {
 	}
 	v.Advice = advise(situation(in, s, ready), in, s.Pods.NotReady)
 	if s.Kustomization.notApplied() != "" {
-		v.Advice = append([]Advice{s.Kustomization.advice()}, v.Advice...)
+		v.Advice = append(s.Kustomization.advice(), v.Advice...)
 	}
 	v.Next = next(in, v)
 	return v
@@ -56,22 +58,28 @@ func runs(r *v1alpha1.ReleaseStatus) string {
 	return fmt.Sprintf("chart version %s runs, revision %d", r.ChartVersion, r.Revision)
 }
 
-// since is when what the reason of Ready tells began, by the condition that it comes from; nil where none tells.
-func since(g *v1alpha1.APIGateway, ready *metav1.Condition) *metav1.Time {
+// since is when what the reason of Ready tells began; nil where nothing tells. A condition keeps its time while its reason
+// changes: then of says what is that old.
+func since(g *v1alpha1.APIGateway, ready *metav1.Condition) (when *metav1.Time, of string) {
 	if g.DeletionTimestamp != nil {
-		return g.DeletionTimestamp
+		return g.DeletionTimestamp, ""
 	}
 	switch ready.Reason {
 	case v1alpha1.ReasonSuspended, v1alpha1.ReasonWriteFailed:
-		return nil
+		return nil, ""
 	}
+	from := ready
 	for _, kind := range []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionSourceReady, v1alpha1.ConditionRolledBack} {
 		c := apimeta.FindStatusCondition(g.Status.Conditions, kind)
 		if c != nil && c.Reason == ready.Reason && isBad(*c) {
-			return &c.LastTransitionTime
+			from = c
+			break
 		}
 	}
-	return &ready.LastTransitionTime
+	if from.Status == metav1.ConditionTrue { // Ready and RolledBack are True for one reason each
+		return &from.LastTransitionTime, ""
+	}
+	return &from.LastTransitionTime, fmt.Sprintf("%s is %s", from.Type, from.Status)
 }
 
 // explain takes apart what Ready says into what is so and why, and adds the causes that lie deeper.
@@ -182,6 +190,8 @@ func situation(in Input, s Story, ready *metav1.Condition) string {
 		return drifted
 	case ready.Status == metav1.ConditionTrue:
 		return sourceFault(g)
+	case ready.Reason == helmv2.DependencyNotReadyReason && strings.HasSuffix(ready.Message, " not found"):
+		return noDependency
 	case ready.Reason == v1alpha1.ReasonPending && apimeta.IsStatusConditionTrue(g.Status.Conditions, v1alpha1.ConditionSourceReady):
 		return waitsItsTurn
 	}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluice-gateway/sluice/internal/story"
+	"github.com/sluice-gateway/sluice/test/docs"
 )
 
 // What the API server itself refuses never becomes an object: the Kustomization says why, and nothing of the commit applies.
 func TestWhatTheAPIServerRefusesIsSaidByTheKustomization(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t, "invalid")
-	m.commit("Add a gateway", files{"class.yaml": webClass(), "web.yaml": gateway("web")})
+	applied := m.commit("Add a gateway", files{"class.yaml": webClass(), "web.yaml": gateway("web")})
 	m.gateways.await(t, release, "web", "ready", isReady(1))
 	pods := m.pods("web")
 
@@ -30,12 +30,12 @@ func TestWhatTheAPIServerRefusesIsSaidByTheKustomization(t *testing.T) {
 		revision := m.push("Add "+row.file, changes)
 		m.kustomizations.await(t, release, m.name, "failed for "+row.file, both(
 			complains("ReconciliationFailed", row.message), attempted(revision)))
-		m.tellsOfTheKustomization("web", row.message)
+		m.tellsOfTheKustomization("web", applied, revision, row.message)
 		back := files{"web.yaml": gateway("web")}
 		if row.file != "web.yaml" {
 			back[row.file] = removed
 		}
-		m.commit("Take it back", back)
+		applied = m.commit("Take it back", back)
 	}
 	for _, s := range m.gateways.all("") {
 		if s.object.Name != "web" || s.object.Generation != 1 && s.object.DeletionTimestamp == nil {
@@ -46,18 +46,16 @@ func TestWhatTheAPIServerRefusesIsSaidByTheKustomization(t *testing.T) {
 }
 
 // tellsOfTheKustomization: it is Unknown for a moment at each of its retries.
-func (m *team) tellsOfTheKustomization(name, message string) {
+func (m *team) tellsOfTheKustomization(name, applied, revision, message string) {
 	m.Helper()
-	begins := "Kustomization flux-system/" + m.name +
-		", which applies this gateway, is not ready, and what was committed since may not be in the cluster: ReconciliationFailed: "
+	begins := m.notApplied(applied, revision) + "ReconciliationFailed: "
 	m.eventually(soon, "the story of what is stuck in git", func(context.Context) error {
 		v := m.told(name).Verdict
-		if len(v.Causes) != 1 || !strings.HasPrefix(v.Causes[0], begins) || !strings.Contains(v.Causes[0], message) {
+		if len(v.Causes) != 1 || !strings.HasPrefix(docs.Settled(v.Causes[0]), begins) || !strings.Contains(v.Causes[0], message) {
 			return fmt.Errorf("the causes are %q", v.Causes)
 		}
 		equal(m, "healthy", v.Healthy, false)
-		equal(m, "advice", v.Advice, []story.Advice{{Text: "Correct what the Kustomization's message names, and commit.",
-			Command: "kubectl describe kustomization " + m.name + " -n flux-system"}})
+		equal(m, "advice", v.Advice, m.correctAndReconcile())
 		return nil
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
 	"github.com/sluice-gateway/sluice/internal/story"
 	"github.com/sluice-gateway/sluice/test/docs"
@@ -78,6 +80,57 @@ func TestTreeNamesTheCauseInItsFirstFiveLines(t *testing.T) {
 	// Flux uninstalls nothing that is suspended.
 	m.resumeAndForget("leaving")
 	m.resumeAndForget("by-hand")
+}
+
+// A class in deletion holds up the Kustomization that applies it: each try waits for its end until the time is up.
+func TestTreeTellsOfACommitThatIsHeldUp(t *testing.T) {
+	t.Parallel()
+	m := newTeam(t, "held-up")
+	applied := m.commit("Add a gateway", files{"class.yaml": webClass(), "web.yaml": gateway("web")})
+	m.gateways.await(t, release, "web", "ready", isReady(1))
+	if err := api.Delete(t.Context(), &v1alpha1.APIGatewayClass{ObjectMeta: metav1.ObjectMeta{Name: m.name}}); err != nil {
+		t.Fatal(err)
+	}
+	revision := m.push("Change it", files{"web.yaml": gateway("web", "values: {message: two}")})
+	begins := m.notApplied(applied, revision)
+	m.heldUp(revision, begins+"Progressing: Detecting drift for revision "+shortened(revision)+" with a timeout of 30s", []story.Advice{
+		{Text: "Wait: Flux is at work; if that takes long, see what the Kustomization says.", Command: "flux get kustomization held-up -n flux-system"},
+		m.correctAndReconcile()[1],
+	})
+	m.kustomizations.await(t, release, m.name, "failed", both(complains("ReconciliationFailed", "Terminating"), attempted(revision)))
+	m.heldUp(revision, begins+"Flux tries again after ReconciliationFailed: timeout waiting for: [APIGatewayClass/held-up status: 'Terminating']",
+		m.correctAndReconcile())
+}
+
+// heldUp: the gateway is Ready, and the story tells why the commit is not applied.
+func (m *team) heldUp(revision, cause string, advice []story.Advice) {
+	m.Helper()
+	m.eventually(soon, "the story of the commit that is held up", func(context.Context) error {
+		v := m.told("web").Verdict
+		if len(v.Causes) != 1 || docs.Settled(v.Causes[0]) != cause {
+			return fmt.Errorf("the causes are %q, want %q", v.Causes, cause)
+		}
+		equal(m, "verdict", []any{v.Phase, v.Behind, v.Healthy, v.Message}, []any{"Ready", revision, false, "chart web 1.0.0 is deployed as revision 1"})
+		equal(m, "advice", v.Advice, advice)
+		return nil
+	})
+}
+
+// shortened is a revision of git as stories tell it.
+func shortened(revision string) string { return revision[:len("main@sha1:")+12] }
+
+// notApplied begins the cause that tells of a commit.
+func (m *team) notApplied(applied, revision string) string {
+	return fmt.Sprintf("Kustomization flux-system/%[1]s, which applies this gateway, is still at %[2]s and has not applied %[3]s, which GitRepository flux-system/%[1]s has had since <time>: ",
+		m.name, shortened(applied), shortened(revision))
+}
+
+// correctAndReconcile is the advice on a commit that Flux refuses.
+func (m *team) correctAndReconcile() []story.Advice {
+	return []story.Advice{
+		{Text: "Correct what the Kustomization's message names, and commit.", Command: "kubectl describe kustomization " + m.name + " -n flux-system"},
+		{Text: "To have Flux fetch and apply it now:", Command: "flux reconcile kustomization " + m.name + " -n flux-system --with-source"},
+	}
 }
 
 // tree runs `sluice tree` and compares the first five lines with the file of the gateway's name.
