@@ -96,7 +96,7 @@ func (s *Set) fileProblems(file string, faults []fault) {
 // objectProblems reports faults of one object, which is the node, and whether there were any.
 func (s *Set) objectProblems(o origin, node *yaml.Node, object string, faults []fault) bool {
 	for _, f := range faults {
-		p := Problem{File: o.file, Object: object, APIVersion: scalarField(node, "apiVersion"), Field: f.field, Message: f.message, unbuilt: f.unbuilt}
+		p := Problem{File: o.file, Object: object, APIVersion: scalarField(node, "apiVersion"), Field: f.field, Message: f.message, unbuilt: f.unbuilt && o.document != nil}
 		if o.document != nil {
 			p.Line = cmp.Or(f.line, lineOf(node, f.field))
 		}
@@ -111,7 +111,7 @@ func (s *Set) place(node *yaml.Node, object string, o origin) bool {
 	if taken {
 		s.problems = append(s.problems, Problem{
 			File: o.file, Line: o.line, Object: object, APIVersion: scalarField(node, "apiVersion"),
-			Message: twice(first.position()), unbuilt: true,
+			Message: twice(first.position()), unbuilt: o.document != nil, // a kustomization that was built has said all that it has to
 		})
 		return false
 	}
