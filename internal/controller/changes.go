@@ -17,7 +17,8 @@ import (
 
 // changes asks for a look at what objects come to refer to, or refer to no more. Thousands refer to the same, and to find out
 // whether anybody does costs the more the more they are: what is come to is looked at only where matters says so. Whatever is
-// left is told to leaves first, if that is given.
+// left is told to leaves first, if that is given. What an object refers to besides its first may count or not by what that is
+// (see servedElsewhere), and so is looked at with each change of the first.
 func changes(
 	refersTo func(client.Object) []types.NamespacedName,
 	matters func(context.Context, types.NamespacedName) bool,
@@ -25,10 +26,11 @@ func changes(
 ) handler.EventHandler {
 	change := func(ctx context.Context, before, after []types.NamespacedName, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) {
 		for _, name := range before {
-			if slices.Contains(after, name) {
+			stays := slices.Contains(after, name)
+			if stays && before[0] == after[0] {
 				continue
 			}
-			if leaves != nil {
+			if !stays && leaves != nil {
 				leaves(name)
 			}
 			queue.Add(ctrl.Request{NamespacedName: name})

@@ -10,10 +10,13 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
@@ -85,7 +88,8 @@ func TestAClassIsLookedAtWhenItsUseMayChange(t *testing.T) {
 		"is edited":                                    {of("new"), of("new"), nil},
 		"turns to a class that nobody used":            {of("protected"), of("new"), []string{"new", "protected"}},
 		"turns to one that is protected":               {of("protected"), of("protected2"), []string{"protected"}},
-		"names one that is protected, not yet in use":  {of("protected"), moving, nil},
+		"names another, and has not left its class":    {of("protected"), moving, []string{"protected"}},
+		"names its class again":                        {moving, of("protected"), []string{"protected", "protected2"}},
 		"has left its old class":                       {moving, of("protected2"), []string{"protected"}},
 		"goes":                                         {of("protected"), nil, []string{"protected"}},
 		"goes from a class that is being deleted":      {of("going"), nil, []string{"going"}},
@@ -104,6 +108,56 @@ func TestAClassIsLookedAtWhenItsUseMayChange(t *testing.T) {
 	if got := lookedAt(t, r.useChanges(), nil, of("going")); !slices.Equal(got, []string{"going"}) {
 		t.Errorf("unprotected, in deletion: %q are looked at", got)
 	}
+}
+
+// A gateway names a class that another operator serves, which does not take it, and then its old class again: that is free
+// meanwhile, and held before and after.
+func TestAClassIsFreeWhileItsGatewayNamesAnotherOperatorsClass(t *testing.T) {
+	scheme, err := NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := &v1alpha1.APIGatewayClass{}, &v1alpha1.APIGatewayClass{}
+	ours.Name, theirs.Name = "ours", "theirs"
+	theirs.Spec.ControllerName = new("example.com/other")
+	at := gateway()
+	at.Finalizers = []string{v1alpha1.Finalizer}
+	at.Spec.ClassName, at.Status.ClassName = new("ours"), "ours"
+	r := &classReconciler{
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(ours, theirs, at).
+			WithStatusSubresource(&v1alpha1.APIGatewayClass{}, &v1alpha1.APIGateway{}).
+			WithIndex(&v1alpha1.APIGateway{}, byClass, classesOf).Build(),
+		events: events.NewFakeRecorder(9), now: time.Now, controllerName: v1alpha1.DefaultControllerName, protects: true,
+	}
+	expect := func(when string, before, after client.Object, held bool) {
+		t.Helper()
+		for _, name := range lookedAt(t, r.useChanges(), before, after) {
+			if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		class := &v1alpha1.APIGatewayClass{}
+		if err := r.Get(t.Context(), client.ObjectKeyFromObject(ours), class); err != nil {
+			t.Fatal(err)
+		}
+		if got := controllerutil.ContainsFinalizer(class, v1alpha1.FinalizerInUse); got != held {
+			t.Errorf("%s the class is held: %v", when, got)
+		}
+	}
+	name := func(class string) (before, after *v1alpha1.APIGateway) {
+		before = at.DeepCopy()
+		at.Spec.ClassName = &class
+		if err := r.Update(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		return before, at
+	}
+
+	expect("before", nil, at, true)
+	before, after := name("theirs")
+	expect("meanwhile", before, after, false)
+	before, after = name("ours")
+	expect("after that", before, after, true)
 }
 
 func TestAClassThatLosesItsProtectionIsLookedAt(t *testing.T) {
