@@ -164,7 +164,7 @@ func TestAClassThatLosesItsProtectionIsLookedAt(t *testing.T) {
 	held, free := &v1alpha1.APIGatewayClass{}, &v1alpha1.APIGatewayClass{}
 	held.Finalizers = []string{"example.com/other", v1alpha1.FinalizerInUse}
 	free.Finalizers = []string{"example.com/other"}
-	p := protectionLost()
+	p := (&classReconciler{protects: true}).protectionLost()
 	for what, c := range map[string]struct {
 		before, after client.Object
 		want          bool
@@ -180,6 +180,9 @@ func TestAClassThatLosesItsProtectionIsLookedAt(t *testing.T) {
 	}
 	if p.Create(event.CreateEvent{Object: held}) || p.Delete(event.DeleteEvent{Object: held}) {
 		t.Error("a class that comes or goes has lost nothing")
+	}
+	if (&classReconciler{}).protectionLost().Update(event.UpdateEvent{ObjectOld: held, ObjectNew: free}) {
+		t.Error("who protects no class takes turns with who does")
 	}
 }
 

@@ -40,7 +40,7 @@ func setupClasses(mgr ctrl.Manager, o Options, recorder *recorder) error {
 		protects:       len(o.WatchNamespaces) == 0,
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.APIGatewayClass{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, protectionLost()))).
+		For(&v1alpha1.APIGatewayClass{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, r.protectionLost()))).
 		Watches(&v1alpha1.APIGateway{}, r.useChanges()).
 		WithOptions(controllerOptions(1)).
 		Complete(r)

@@ -57,13 +57,14 @@ func (r *classReconciler) settled(ctx context.Context, name types.NamespacedName
 }
 
 // protectionLost passes a class whose finalizer somebody has taken away: a gateway that has just come may need it, and so may those
-// under whom it was taken away by hand.
-func protectionLost() predicate.Predicate {
+// under whom it was taken away by hand. Who protects none passes none: it takes the finalizer away itself, and would do so again each
+// time that another operator has put it back.
+func (r *classReconciler) protectionLost() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			return controllerutil.ContainsFinalizer(e.ObjectOld, v1alpha1.FinalizerInUse) &&
+			return r.protects && controllerutil.ContainsFinalizer(e.ObjectOld, v1alpha1.FinalizerInUse) &&
 				!controllerutil.ContainsFinalizer(e.ObjectNew, v1alpha1.FinalizerInUse)
 		},
 	}
