@@ -144,7 +144,8 @@ type Infrastructure struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Images by the names that the class's imageMappings know, as OCI references.
+	// Images by the names that the class's imageMappings know, as OCI references. What a reference leaves out stays as the class
+	// or the chart has it, but for a digest beside a tag: a tag alone empties it, since it would win.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Images map[string]string `json:"images,omitempty"`

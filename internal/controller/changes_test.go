@@ -156,8 +156,15 @@ func TestAClassIsFreeWhileItsGatewayNamesAnotherOperatorsClass(t *testing.T) {
 	expect("before", nil, at, true)
 	before, after := name("theirs")
 	expect("meanwhile", before, after, false)
+	// Were it not theirs, ours would be in use: whatever becomes of it, ours is looked at.
+	if got := r.usedBeside(t.Context(), theirs); !slices.Equal(got, []ctrl.Request{{NamespacedName: client.ObjectKeyFromObject(ours)}}) {
+		t.Errorf("when the other operator's class changes, %v are looked at", got)
+	}
 	before, after = name("ours")
 	expect("after that", before, after, true)
+	if got := r.usedBeside(t.Context(), ours); len(got) > 0 {
+		t.Errorf("when the one class changes that the gateway uses, %v are looked at", got)
+	}
 }
 
 func TestAClassThatLosesItsProtectionIsLookedAt(t *testing.T) {

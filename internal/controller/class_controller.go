@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/sluice-gateway/sluice/api/v1alpha1"
@@ -42,6 +43,7 @@ func setupClasses(mgr ctrl.Manager, o Options, recorder *recorder) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.APIGatewayClass{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, r.protectionLost()))).
 		Watches(&v1alpha1.APIGateway{}, r.useChanges()).
+		Watches(&v1alpha1.APIGatewayClass{}, handler.EnqueueRequestsFromMapFunc(r.usedBeside), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controllerOptions(1)).
 		Complete(r)
 }

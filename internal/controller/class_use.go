@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -46,6 +47,25 @@ func classNamesOf(o client.Object) []types.NamespacedName {
 		names = append(names, types.NamespacedName{Name: class})
 	}
 	return names
+}
+
+// usedBeside are the other classes of gateways that use this one: whether it exists, and whose it is, decides whether those
+// that name it still use the class that they run on (see servedElsewhere).
+func (r *classReconciler) usedBeside(ctx context.Context, class client.Object) []ctrl.Request {
+	list := &v1alpha1.APIGatewayList{}
+	if err := r.List(ctx, list, client.MatchingFields{byClass: class.GetName()}, client.UnsafeDisableDeepCopy); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list gateways in the cache")
+		return nil
+	}
+	var others []types.NamespacedName
+	for i := range list.Items {
+		for _, name := range classNamesOf(&list.Items[i]) {
+			if name.Name != class.GetName() && !slices.Contains(others, name) {
+				others = append(others, name)
+			}
+		}
+	}
+	return requestsFor(others)
 }
 
 // settled: one gateway more changes nothing about the class. Should it lose its protection at this very moment, protectionLost has

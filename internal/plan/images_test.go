@@ -87,13 +87,21 @@ func TestImages(t *testing.T) {
 			all, "acme/gw",
 			`{"image":{"registry":"lower","repository":"acme/gw","tag":"lower"}}`,
 		},
+		"a tag alone empties the digest, which would win over it": {
+			all, "acme/gw:1.4",
+			`{"image":{"digest":"","registry":"lower","repository":"acme/gw","tag":"1.4"}}`,
+		},
+		"a digest alone leaves the tag": {
+			all, "acme/gw@" + digest,
+			`{"image":{"digest":"` + digest + `","registry":"lower","repository":"acme/gw","tag":"lower"}}`,
+		},
 		"the registry before the repository, where it has no path": {
 			two, "registry.example.com/acme/gw:1.4",
 			`{"image":{"registry":"lower","repository":"registry.example.com/acme/gw","tag":"1.4"}}`,
 		},
 		"several places": {
 			all + ", {repository: router.image}", "localhost:5000/gw:1",
-			`{"image":{"registry":"localhost:5000","repository":"gw","tag":"1"},"router":{"image":"localhost:5000/gw"}}`,
+			`{"image":{"digest":"","registry":"localhost:5000","repository":"gw","tag":"1"},"router":{"image":"localhost:5000/gw"}}`,
 		},
 		"parts in places of their own": {
 			"{repository: image.repository}, {tag: image.tag}", "localhost/gw:1",

@@ -158,7 +158,8 @@ func (r rules) refuseHomeless(field string, img image, rule imageRule, wrong *fa
 }
 
 // settings puts the parts that the image has at their paths. Without a path of its own the registry goes before the
-// repository; a part that the image lacks leaves lower values as they are.
+// repository; a part that the image lacks leaves lower values as they are. But a digest of lower values, be they the chart's own,
+// is that of another tag, and would win over the one that is asked for: a tag alone empties it, as charts have it for none.
 func (rule imageRule) settings(field string, img image) []setting {
 	var settings []setting
 	put := func(path Path, part string) {
@@ -175,6 +176,9 @@ func (rule imageRule) settings(field string, img image) []setting {
 		put(place.repository, repository)
 		put(place.tag, img.tag)
 		put(place.digest, img.digest)
+		if place.digest != nil && img.digest == "" && img.tag != "" {
+			settings = append(settings, setting{field: field, path: place.digest, value: ""})
+		}
 	}
 	return settings
 }

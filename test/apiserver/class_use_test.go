@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,6 +77,36 @@ func TestAClassIsNotHeldByGatewaysThatAnotherOperatorServes(t *testing.T) {
 	w.gatewayOf(other.class, "web", "values: {}")
 	w.deleteClass()
 	w.awaitClassGone(w.class)
+}
+
+// Who serves the class that is named decides whether the one before is still in use.
+func TestAClassThatGoesIsFreeOnceAnotherOperatorServesItsGateways(t *testing.T) {
+	inUse := func(w *world) {
+		w.deleteClass()
+		w.awaitInUse("1 APIGateway uses this class, which goes when none does: delete them, or name another class in their spec.className: " + w.ns + "/web")
+	}
+	t.Run("by a class that there was", func(t *testing.T) {
+		w, other := newWorld(t), newWorld(t)
+		other.patchClass(`{"spec":{"controllerName":"example.com/other"}}`)
+		w.running("web", "values: {}")
+		inUse(w)
+		w.gatewayOf(other.class, "web", "values: {}")
+		w.awaitClassGone(w.class)
+	})
+	t.Run("by a class that comes only then", func(t *testing.T) {
+		w := newWorld(t)
+		later := "later-" + w.class
+		t.Cleanup(func() {
+			must(t, admin.Delete(context.Background(), &v1alpha1.APIGatewayClass{ObjectMeta: metav1.ObjectMeta{Name: later}}))
+		})
+		w.running("web", "values: {}")
+		w.gatewayOf(later, "web", "values: {}")
+		w.awaitReason("web", "Accepted", v1alpha1.ReasonClassNotFound)
+		inUse(w)
+		w.apply(fmt.Sprintf("apiVersion: gateway.sluice.dev/v1alpha1\nkind: APIGatewayClass\nmetadata: {name: %s}\nspec:\n"+
+			"  controllerName: example.com/other\n  chart: {url: oci://registry.example.com/charts/gateway, ref: {tag: 1.0.0}}\n", later))
+		w.awaitClassGone(w.class)
+	})
 }
 
 func TestAClassThatGoesTakesNoNewGateways(t *testing.T) {
