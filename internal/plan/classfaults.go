@@ -110,6 +110,10 @@ func checkVerification(verify *sourcev1.OCIRepositoryVerification, wrong *faults
 
 func checkURL(url string, wrong *faults) {
 	const field = "spec.chart.url"
+	if url == "" {
+		wrong.invalid(field, "is missing; write oci://host/path/chart")
+		return
+	}
 	address, ok := strings.CutPrefix(url, sourcev1.OCIRepositoryPrefix)
 	if !ok {
 		wrong.invalid(field, "%q does not begin with oci://; write oci://host/path/chart, since charts are taken of OCI registries alone", url)

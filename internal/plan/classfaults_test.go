@@ -55,6 +55,10 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 			"spec: {chart: {url: 'https://charts.example.com'}}",
 			[]string{`InvalidSpec spec.chart.url: "https://charts.example.com" does not begin with oci://; write oci://host/path/chart, since charts are taken of OCI registries alone`},
 		},
+		"no address": {
+			"spec: {chart: {url: ''}}",
+			[]string{`InvalidSpec spec.chart.url: is missing; write oci://host/path/chart`},
+		},
 		"an address with a tag": {
 			"spec: {chart: {url: 'oci://registry.example.com/charts/gateway:1.2.0'}}",
 			[]string{`InvalidSpec spec.chart.url: "oci://registry.example.com/charts/gateway:1.2.0" has a tag or digest; set it in spec.chart.ref`},
@@ -156,7 +160,7 @@ func TestWhatIsWrongWithAClass(t *testing.T) {
 		},
 		"a field with spec.": {
 			"spec: {valueMappings: [{field: spec.storage.type, paths: [a]}]}",
-			[]string{`InvalidSpec spec.valueMappings[0].field: "spec.storage.type" is written without spec.`},
+			[]string{`InvalidSpec spec.valueMappings[0].field: "spec.storage.type" begins with spec.; write storage.type`},
 		},
 		"a whole reference": {
 			"spec: {valueMappings: [{field: controlPlane.tokenSecretRef, paths: [a]}]}",

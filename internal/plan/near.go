@@ -12,8 +12,12 @@ import (
 
 // notMappable says why a field cannot be mapped, and what may have been meant.
 func notMappable(name string) string {
-	if _, ok := mappable(strings.TrimPrefix(name, "spec.")); ok {
-		return fmt.Sprintf("%q is written without spec.", name)
+	if name == "" {
+		return "is missing; name one of: " + listed(fieldsUnder(""))
+	}
+	bare := strings.TrimPrefix(name, "spec.")
+	if _, ok := mappable(bare); ok {
+		return fmt.Sprintf("%q begins with spec.; write %s", name, bare)
 	}
 	if name == "infrastructure.images" || strings.HasPrefix(name, "infrastructure.images.") {
 		return "images are mapped by spec.imageMappings"

@@ -51,6 +51,10 @@ func (s *Set) configAdvice(g *v1alpha1.APIGateway) string {
 	if s.configs[types.NamespacedName{Name: name.Name}] != nil {
 		return fmt.Sprintf("; the one in the input has no metadata.namespace: write %s there", g.Namespace)
 	}
+	if generated := s.generatedConfig(name.Name); generated != "" {
+		return fmt.Sprintf("; %s in the input has no metadata.namespace, so that kustomize does not take it for this gateway's:"+
+			" give its configMapGenerator the namespace %s", generated, g.Namespace)
+	}
 	for _, like := range s.likeConfigs {
 		if like.name == name.Name && (like.namespace == "" || like.namespace == name.Namespace) {
 			return fmt.Sprintf("; %s is none: write apiVersion: v1 and kind: ConfigMap", strings.TrimSuffix(like.is+" at "+like.at.position(), " at "))
@@ -60,6 +64,20 @@ func (s *Set) configAdvice(g *v1alpha1.APIGateway) string {
 		return fmt.Sprintf("; there is one in namespace %s: a gateway's own must be in %s", strings.Join(elsewhere, ", "), g.Namespace)
 	}
 	return "; add the file of the ConfigMap to the input"
+}
+
+// hashLength is that of the hash that kustomize appends to the name of what it generates, after a hyphen.
+const hashLength = 10
+
+// generatedConfig is the name of a ConfigMap without a namespace that kustomize generated under that name; empty where there is none.
+func (s *Set) generatedConfig(name string) string {
+	for config := range s.configs {
+		hash, generated := strings.CutPrefix(config.Name, name+"-")
+		if config.Namespace == "" && generated && len(hash) == hashLength && !strings.Contains(hash, "-") {
+			return config.Name
+		}
+	}
+	return ""
 }
 
 // namespacesOf are the namespaces that have a ConfigMap of that name.
