@@ -9,9 +9,9 @@
 // gateway refers to is read once for each version. A reconcile that finds nothing to do makes no request, so that rest costs
 // nothing, and a restart the lists that fill the cache. What thousands of gateways have in common, a class or a source, is not
 // looked at because one more comes (see changes): whether anybody uses it is a question whose cost grows with their number,
-// since the cache names all of them before the first is taken. Events, of which each new gateway has two, go one after the other, so that those of a thousand do
-// not hold up their HelmReleases (see recorder). And what the cache holds is never taken for newer than what this process
-// wrote (see written).
+// since the cache names all of them before the first is taken. Events, of which each new gateway has two, go one after the
+// other, so that those of a thousand do not hold up their HelmReleases (see recorder). And what the cache holds is never taken
+// for newer than what this process wrote (see written).
 package controller
 
 import (

@@ -58,10 +58,11 @@ func configKeys(o client.Object) []string {
 }
 
 func chartSourceKeys(o client.Object) []string {
-	if source := chartSource(o.(*helmv2.HelmRelease)); source.Name != "" {
-		return []string{source.String()}
+	var keys []string
+	for _, source := range sourcesOf(o) {
+		keys = append(keys, source.String())
 	}
-	return nil
+	return keys
 }
 
 func setupGateways(mgr ctrl.Manager, o Options, demand *demand, environment *environment, children *children, recorder *recorder) error {
